@@ -1,0 +1,80 @@
+# The kinds of test. Each takes the folder of its name below tests/; a folder without sources is skipped with a message.
+#
+#   pf_test(NAME [DISCOVER] DEPENDS room...)   GoogleTest executable of all NAME/*.cpp; one ctest entry, or one per case
+#   pf_lit(NAME)                               lit suite of all NAME/**.test; one ctest entry
+#   pf_fuzz(NAME DEPENDS room...)              libFuzzer executable of fuzz/fuzz_NAME.cpp, seeds in fuzz/corpus/NAME;
+#                                              one ctest entry of a short, fixed budget
+
+include(GoogleTest)
+
+set(PF_LLVM /usr/lib/llvm-19 CACHE PATH "Where LLVM's lit, FileCheck and not are")
+set(PF_TEST_TIMEOUT 600)
+
+function(pf_test NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "DISCOVER" "" "DEPENDS")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cpp)
+  if(NOT sources)
+    message(STATUS "tests/${NAME}: no sources, skipped")
+    return()
+  endif()
+  list(TRANSFORM TEST_DEPENDS PREPEND pf_ OUTPUT_VARIABLE rooms)
+  add_executable(${NAME}_tests ${sources})
+  target_include_directories(${NAME}_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${NAME}_tests PRIVATE ${rooms} GTest::gtest_main rapidcheck rapidcheck_gtest)
+  if(TEST_DISCOVER)
+    gtest_discover_tests(${NAME}_tests TEST_PREFIX ${NAME}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${PF_TEST_TIMEOUT})
+  else()
+    pf_add_test(${NAME} $<TARGET_FILE:${NAME}_tests> --gtest_brief=1)
+  endif()
+endfunction()
+
+function(pf_lit NAME)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.test)
+  if(NOT sources)
+    message(STATUS "tests/${NAME}: no .test files, skipped")
+    return()
+  endif()
+  configure_file(${NAME}/lit.site.cfg.py.in ${NAME}/lit.site.cfg.py @ONLY)
+  pf_add_test(${NAME} Python3::Interpreter ${PF_LLVM}/build/utils/lit/lit.py -sv ${CMAKE_CURRENT_BINARY_DIR}/${NAME})
+endfunction()
+
+# The fuzzer and the rooms it needs are compiled a second time, with sanitizers and coverage feedback.
+set(PF_FUZZ_FLAGS -O1 -g -UNDEBUG -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all)
+
+function(pf_fuzz NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 FUZZ "" "" "DEPENDS")
+  set(fuzzer fuzz_${NAME})
+  add_executable(${fuzzer} fuzz/${fuzzer}.cpp)
+  target_compile_options(${fuzzer} PRIVATE ${PF_FUZZ_FLAGS} -fsanitize=fuzzer)
+  target_link_options(${fuzzer} PRIVATE ${PF_FUZZ_FLAGS} -fsanitize=fuzzer)
+  foreach(room IN LISTS FUZZ_DEPENDS)
+    pf_fuzz_room(${room})
+    target_link_libraries(${fuzzer} PRIVATE pf_${room}_fuzz)
+  endforeach()
+  pf_add_test(${fuzzer} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/run
+    $<TARGET_FILE:${fuzzer}> ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${NAME})
+endfunction()
+
+# pf_ROOM_fuzz: pf_ROOM and all it depends on, built for fuzzing.
+function(pf_fuzz_room ROOM)
+  if(TARGET pf_${ROOM}_fuzz)
+    return()
+  endif()
+  get_target_property(sources pf_${ROOM} PF_SOURCES)
+  get_target_property(depends pf_${ROOM} PF_DEPENDS)
+  get_target_property(links pf_${ROOM} PF_LIBS)
+  foreach(room IN LISTS depends)
+    pf_fuzz_room(${room})
+    list(APPEND links pf_${room}_fuzz)
+  endforeach()
+  pf_room_library(pf_${ROOM}_fuzz "${sources}" "" "${links}")
+  if(sources)
+    target_compile_options(pf_${ROOM}_fuzz PRIVATE ${PF_FUZZ_FLAGS} -fsanitize=fuzzer-no-link)
+    set_target_properties(pf_${ROOM}_fuzz PROPERTIES EXPORT_COMPILE_COMMANDS OFF)  # clang-tidy reads each file once
+  endif()
+endfunction()
+
+function(pf_add_test NAME)
+  add_test(NAME ${NAME} COMMAND ${ARGN})
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${PF_TEST_TIMEOUT})
+endfunction()

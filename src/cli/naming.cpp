@@ -1,0 +1,60 @@
+#include "cli/naming.h"
+
+namespace pf::cli {
+namespace {
+
+report::Frame name_frame(SiteId site, const Dictionary& names) {
+  if (site == kNoSite || index(site) >= names.sites().size()) return {};
+  const Site& s = names.sites()[index(site)];
+  return {s.location, s.function, s.file, s.module, s.line, s.column, s.offset};
+}
+
+report::Access name_access(const RaceAccess& a, const std::vector<HeldLock>& locks, const Dictionary& names) {
+  report::Access access;
+  access.thread_id = index(a.thread);
+  access.thread_name = names.thread_name(a.thread);
+  access.op = access_name(a.op);
+  access.size = a.size;
+  access.atomic = is_atomic(a.op);
+  for (const HeldLock& l : locks) {
+    access.locks.push_back(names.object_name(ObjectKind::Lock, l.lock) + (l.mode == LockMode::Read ? " (read)" : ""));
+  }
+  access.stack.push_back(name_frame(a.site, names));
+  return access;
+}
+
+report::Location name_location(const RaceMemory& m, const Dictionary& names) {
+  report::Location l;
+  l.name = names.object_name(ObjectKind::Variable, m.address);
+  if (m.kind != RaceMemory::Kind::Plain) {
+    l.kind = m.kind == RaceMemory::Kind::Heap ? "heap" : "freed";
+    l.size = m.block_size;
+    l.offset = m.address - m.block;
+    l.origin = name_frame(m.block_site, names);
+  } else if (m.address >= kAbstract) {
+    l.kind = "variable";
+    l.name = names.object_name(ObjectKind::Variable, m.address & ~uint64_t{7});
+  } else if (const Symbol* symbol = names.symbol_at(m.address)) {
+    l.kind = "global";
+    l.name = symbol->name;
+    l.size = symbol->size;
+    l.offset = m.address - symbol->address;
+  }
+  return l;
+}
+
+}  // namespace
+
+report::Race name_race(const FoundRace& found, std::string engine, const Dictionary& names) {
+  const RaceRecord& r = found.record;
+  report::Race race;
+  race.engine = std::move(engine);
+  race.verdict = name(r.verdict);
+  race.count = r.count;
+  race.location = name_location(r.memory, names);
+  race.first = name_access(r.first, found.first_locks, names);
+  race.second = name_access(r.second, found.second_locks, names);
+  return race;
+}
+
+}  // namespace pf::cli

@@ -1,0 +1,27 @@
+// What the registry knows of a stage: enough for help, docs, the chain parser and the tests, without running it.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace pf {
+
+enum class StageKind : bool { Filter, Detector };
+
+struct OptionInfo {
+  std::string_view name;
+  std::string_view argument;  // empty for a switch
+  std::string_view fallback;  // what holds when it is not given
+  std::string_view help;
+};
+
+struct EngineInfo {
+  std::string_view name;
+  StageKind kind;
+  std::string_view summary;
+  std::string_view guarantee;
+  std::string_view source;
+  std::span<const OptionInfo> options;
+  std::span<const std::string_view> rules;  // what Env::count counts
+};
+
+}  // namespace pf

@@ -1,0 +1,31 @@
+// What a host provides to the rules it drives: memory, fresh clock slots, and ears for races and rule counts.
+// Rules reach nothing else, so the same functions run offline on a trace and online inside the target.
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include "core/epoch.h"
+
+namespace pf {
+
+// An access that a detector remembers. `Access` is the host's description (site, operation, size, locks);
+// detectors copy it and never look inside.
+template <class Env>
+struct Mark {
+  typename Env::Epoch epoch;
+  typename Env::Access access;
+};
+
+template <class E>
+concept Environment = requires(E& env, void* p, std::size_t n, ThreadId t, const Mark<E>& prior, unsigned rule) {
+  typename E::Epoch;
+  requires std::is_trivially_copyable_v<typename E::Access>;
+  { env.allocate(n) } -> std::same_as<void*>;  // aligned to 16 bytes, never null
+  env.deallocate(p, n);
+  { env.fresh_slot(t) } -> std::same_as<Slot>;  // a slot nobody used before, now t's
+  env.race(prior);                              // the access being processed races with this earlier one
+  env.count(rule);                              // a rule of the detector fired
+};
+
+}  // namespace pf

@@ -1,0 +1,273 @@
+// Happens-before with vector clocks: what synchronization does to threads and objects, shared by every detector that
+// orders accesses by clocks. The definition is docs/happens-before.md; `LockEdges::No` gives weak happens-before.
+//
+// Invariant that the shortcuts rest on: a thread publishes at most once per tick, so whoever knows c@s knows
+// everything that s's thread knew when it published at c. Every publication therefore ends with a tick.
+//
+// Caller serializes: Thread = its owner; objects = one caller at a time. Threads must not move in memory
+// (conditions point at their waiters).
+#pragma once
+#include <new>
+
+#include "core/clock.h"
+#include "core/event.h"
+
+namespace pf {
+
+enum class LockEdges : bool { No, Yes };
+
+// What a thread knew at one moment, or the join of several such.
+template <class Env>
+struct Published {
+  using Epoch = typename Env::Epoch;
+  VectorClock<Env> clock;
+  Epoch last{};  // of its only publisher; "never" for a join of several, which has everything in `clock`
+
+  bool empty() const { return clock.empty() && last.never(); }
+  void clear(Env& env) {
+    clock.clear(env);
+    last = {};
+  }
+  void assign(const Published& other, Env& env) {
+    clock.assign(other.clock, env);
+    last = other.last;
+  }
+  void join(const Published& other, Env& env) {
+    if (empty()) {
+      assign(other, env);
+      return;
+    }
+    fold(env);
+    clock.join(other.clock, env);
+    if (!other.last.never()) clock.raise(other.last.slot(), other.last.clock(), env);
+  }
+
+ private:
+  void fold(Env& env) {
+    if (!last.never()) clock.raise(last.slot(), last.clock(), env);
+    last = {};
+  }
+};
+
+template <class Env, LockEdges kLockEdges = LockEdges::Yes>
+struct HappensBefore {
+  using Epoch = typename Env::Epoch;
+  using Clock = typename Epoch::Clock;
+
+  struct Round {  // of a barrier
+    VectorClock<Env> gathered;
+    uint32_t members;
+  };
+  struct Condition;
+
+  struct Thread {
+    Slot slot{};
+    Clock now = 1;           // the thread's own entry, kept out of `known` so that a tick leaves `known` shared
+    VectorClock<Env> known;  // of the other slots
+    ThreadId id{};
+    // Seldom used:
+    Published<Env> release_fence;  // what the latest release fence published
+    Published<Env> read_relaxed;   // what relaxed atomic reads saw, for the next acquire fence
+    Published<Env> woken_by;       // notifications since wait()
+    Condition* waits_on = nullptr;
+    Thread* next_waiter = nullptr;
+    Round* round = nullptr;
+  };
+  struct Lock {
+    Published<Env> written;  // by releases of the write side (or of a mutex)
+    Published<Env> read;     // by releases of the read side since then
+  };
+  struct Condition {
+    Thread* waiters = nullptr;
+  };
+  struct Barrier {
+    Round* open = nullptr;
+  };
+  struct Semaphore {
+    Published<Env> posted;
+  };
+  struct Atomic {
+    Published<Env> released;  // what a read of the current value takes
+  };
+
+  static Epoch epoch(const Thread& t) { return {t.slot, t.now}; }
+
+  // Hot: one compare when e is t's own, else two loads and a compare.
+  static bool ordered(Epoch e, const Thread& t) { return e.slot() == t.slot || t.known.covers(e); }
+
+  // --- threads ---
+
+  static void start(Thread& t, ThreadId id, Slot slot, Clock first) {
+    t.id = id;
+    t.slot = slot;
+    t.now = first;
+  }
+  static void fork(Thread& t, Thread& child, Env& env) {
+    learn(child, snapshot(t), env);
+    tick(t, env);
+  }
+  static void join(Thread& t, const Thread& child, Env& env) { learn(t, snapshot(child), env); }
+
+  // A later thread may take a dead thread's slot if its parent knows all that the dead thread did.
+  static bool knows_all_of(const Thread& parent, const Thread& dead) { return ordered(epoch(dead), parent); }
+
+  static void destroy(Thread& t, Env& env) {
+    forget_wait(t, env);
+    t.known.clear(env);
+    t.release_fence.clear(env);
+    t.read_relaxed.clear(env);
+  }
+
+  // --- mutexes and rwlocks ---
+
+  static void acquire(Thread& t, const Lock& l, Env& env) {
+    if constexpr (kLockEdges == LockEdges::Yes) {
+      learn(t, l.written, env);
+      learn(t, l.read, env);
+    }
+  }
+  static void release(Thread& t, Lock& l, Env& env) {
+    if constexpr (kLockEdges == LockEdges::Yes) {
+      contribute(t, l.written, env);
+      l.read.clear(env);  // the holder acquired what readers had released
+      tick(t, env);
+    }
+  }
+  static void read_acquire(Thread& t, const Lock& l, Env& env) {
+    if constexpr (kLockEdges == LockEdges::Yes) learn(t, l.written, env);
+  }
+  static void read_release(Thread& t, Lock& l, Env& env) {
+    if constexpr (kLockEdges == LockEdges::Yes) {
+      contribute(t, l.read, env);
+      tick(t, env);
+    }
+  }
+
+  // --- condition variables ---
+
+  static void wait(Thread& t, Condition& c, Env& env) {
+    forget_wait(t, env);
+    t.waits_on = &c;
+    t.next_waiter = c.waiters;
+    c.waiters = &t;
+  }
+  static void notify(Thread& t, Condition& c, Env& env) {
+    if (c.waiters == nullptr) return;
+    for (Thread* w = c.waiters; w != nullptr; w = w->next_waiter) contribute(t, w->woken_by, env);
+    tick(t, env);
+  }
+  static void wake(Thread& t, Env& env) {
+    learn(t, t.woken_by, env);
+    forget_wait(t, env);
+  }
+
+  // --- barriers and semaphores ---
+
+  static void barrier_enter(Thread& t, Barrier& b, Env& env) {
+    if (b.open == nullptr) b.open = new (env.allocate(sizeof(Round))) Round{{}, 0};
+    t.round = b.open;
+    ++t.round->members;
+    t.round->gathered.join(t.known, env);
+    t.round->gathered.raise(t.slot, t.now, env);
+    tick(t, env);
+  }
+  static void barrier_leave(Thread& t, Barrier& b, Env& env) {
+    Round* round = std::exchange(t.round, nullptr);
+    if (round == nullptr) return;
+    if (b.open == round) b.open = nullptr;  // the first to leave closes the round
+    t.known.join(round->gathered, env);
+    if (--round->members != 0) return;
+    round->gathered.clear(env);
+    env.deallocate(round, sizeof(Round));
+  }
+
+  static void sem_post(Thread& t, Semaphore& s, Env& env) {
+    contribute(t, s.posted, env);
+    tick(t, env);
+  }
+  static void sem_wait(Thread& t, const Semaphore& s, Env& env) { learn(t, s.posted, env); }
+
+  // --- atomics and fences: the two halves of an operation, around its access ---
+
+  static void atomic_before(Thread& t, const Atomic& a, Op op, MemoryOrder order, Env& env) {
+    if (op == Op::AtomicStore) return;
+    if (acquires(order)) {
+      learn(t, a.released, env);
+    } else if (!a.released.empty() && !covers(t, a.released)) {
+      t.read_relaxed.join(a.released, env);
+    }
+  }
+  static void atomic_after(Thread& t, Atomic& a, Op op, MemoryOrder order, Env& env) {
+    if (op == Op::AtomicLoad) return;
+    if (op == Op::AtomicStore) a.released.clear(env);  // ends the release sequence; an rmw continues it
+    if (releases(order)) {
+      contribute(t, a.released, env);
+      tick(t, env);
+    } else if (!t.release_fence.empty()) {
+      a.released.join(t.release_fence, env);
+    }
+  }
+  static void fence(Thread& t, MemoryOrder order, Env& env) {
+    if (acquires(order)) {
+      learn(t, t.read_relaxed, env);
+      t.read_relaxed.clear(env);
+    }
+    if (releases(order)) {
+      t.release_fence.assign(snapshot(t), env);
+      tick(t, env);
+    }
+  }
+
+  // --- the moves that the rules above are made of ---
+
+  // Borrows t's clock: valid until t learns or ticks, not to be cleared.
+  static Published<Env> snapshot(const Thread& t) { return {t.known, epoch(t)}; }
+
+  // C_t := C_t ⊔ what was published. O(1) when t knows it already.
+  static void learn(Thread& t, const Published<Env>& from, Env& env) {
+    if (!from.last.never()) {
+      if (ordered(from.last, t)) return;
+      t.known.join(from.clock, env);
+      t.known.raise(from.last.slot(), from.last.clock(), env);
+    } else {
+      t.known.join(from.clock, env);
+    }
+  }
+
+  // to := to ⊔ C_t. O(1) when t knows all that was there.
+  static void contribute(const Thread& t, Published<Env>& to, Env& env) {
+    if (covers(t, to)) {
+      to.assign(snapshot(t), env);
+    } else {
+      to.join(snapshot(t), env);
+    }
+  }
+
+  static bool covers(const Thread& t, const Published<Env>& p) {
+    if (!p.last.never()) return ordered(p.last, t);
+    return t.known.covers_except(p.clock, t.slot);  // nobody knows t's own slot better than t
+  }
+
+  // A slot whose clock is used up is left for a fresh one, as if the thread had forked its own continuation.
+  static void tick(Thread& t, Env& env) {
+    if (t.now != Epoch::kMaxClock) [[likely]] {
+      ++t.now;
+      return;
+    }
+    t.known.raise(t.slot, t.now, env);
+    t.slot = env.fresh_slot(t.id);
+    t.now = 1;
+  }
+
+ private:
+  static void forget_wait(Thread& t, Env& env) {
+    t.woken_by.clear(env);
+    if (t.waits_on == nullptr) return;
+    Thread** link = &t.waits_on->waiters;
+    while (*link != &t) link = &(*link)->next_waiter;
+    *link = t.next_waiter;
+    t.waits_on = nullptr;
+  }
+};
+
+}  // namespace pf

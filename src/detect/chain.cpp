@@ -1,0 +1,95 @@
+#include "detect/chain.h"
+
+#include "core/nearest.h"
+
+namespace pf {
+namespace {
+
+constexpr std::size_t kMaxChain = 4096;
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
+
+std::string suggestion(std::string_view name, const std::vector<std::string_view>& known) {
+  const std::string_view best = nearest(name, known);
+  return best.empty() ? "" : ", did you mean " + quoted(best) + "?";
+}
+
+Status add_option(StageSpec& stage, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const bool has_value = equals != std::string_view::npos;
+  const std::string where = " of " + quoted(stage.info->name);
+  std::vector<std::string_view> known;
+  for (const OptionInfo& o : stage.info->options) {
+    known.push_back(o.name);
+    if (o.name != name) continue;
+    if (o.argument.empty() && has_value) return Error{"option " + quoted(name) + where + " takes no value"};
+    if (!o.argument.empty() && (!has_value || equals + 1 == text.size())) {
+      return Error{"option " + quoted(name) + where + " needs a value: " + std::string(name) + "=" +
+                   std::string(o.argument)};
+    }
+    const bool fresh =
+        stage.options.emplace(std::string(name), has_value ? std::string(text.substr(equals + 1)) : "on").second;
+    if (!fresh) return Error{"option " + quoted(name) + where + " is given twice"};
+    return Done{};
+  }
+  return Error{"unknown option " + quoted(name) + where + suggestion(name, known)};
+}
+
+Result<StageSpec> parse_stage(std::string_view text, Catalog catalog) {
+  const std::vector<std::string_view> parts = split(text, ',');
+  const Result<const EngineInfo*> info = find_engine(parts.front(), catalog);
+  if (!info) return info.error();
+  StageSpec stage{*info, {}};
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const Status added = add_option(stage, parts[i]);
+    if (!added) return added.error();
+  }
+  return stage;
+}
+
+}  // namespace
+
+Result<const EngineInfo*> find_engine(std::string_view name, Catalog catalog) {
+  std::vector<std::string_view> known;
+  for (const EngineInfo* info : catalog) {
+    if (info->name == name) return info;
+    known.push_back(info->name);
+  }
+  if (name.empty()) return Error{"an engine's name is missing in the chain"};
+  return Error{"unknown engine " + quoted(name) + suggestion(name, known) + " ('photofinish engines' lists them)"};
+}
+
+Result<Chain> parse_chain(std::string_view text, Catalog catalog) {
+  if (text.size() > kMaxChain) return Error{"the chain is longer than 4096 characters"};
+  Chain chain{std::string(text), {}};
+  for (const std::string_view part : split(text, ':')) {
+    Result<StageSpec> stage = parse_stage(part, catalog);
+    if (!stage) return stage.error();
+    chain.stages.push_back(std::move(*stage));
+  }
+  for (std::size_t i = 0; i < chain.stages.size(); ++i) {
+    const bool last = i + 1 == chain.stages.size();
+    const EngineInfo& info = *chain.stages[i].info;
+    if (last && info.kind == StageKind::Filter) {
+      return Error{quoted(info.name) + " is a filter: a detector must follow it, as in " + std::string(info.name) +
+                   ":fasttrack"};
+    }
+    if (!last && info.kind == StageKind::Detector) {
+      return Error{quoted(info.name) + " is a detector: it ends the chain, nothing may follow it"};
+    }
+  }
+  return chain;
+}
+
+}  // namespace pf

@@ -1,0 +1,43 @@
+// The contract of a detector: plain state and pure transition functions over it. Each host static_asserts it.
+//
+// A host brings every event to the functions below. It serializes: Thread = its owner; Lock, Condition, Barrier,
+// Semaphore, Atomic and Var = one caller at a time. An access that covers several Vars is one call for each.
+#pragma once
+#include "core/engine_info.h"
+#include "core/env.h"
+#include "core/event.h"
+
+namespace pf {
+
+template <class D, class Env>
+concept Detector = Environment<Env> && requires(typename D::Thread& t, const typename D::Thread& other,
+                                                typename D::Lock& l, typename D::Condition& c, typename D::Barrier& b,
+                                                typename D::Semaphore& s, typename D::Atomic& a, typename D::Var& x,
+                                                const typename Env::Access& access, MemoryOrder order, Env& env) {
+  { D::kInfo } -> std::convertible_to<const EngineInfo&>;
+  D::start(t, ThreadId{}, Slot{}, typename Env::Epoch::Clock{});
+  D::fork(t, t, env), D::join(t, other, env), D::destroy(t, env);
+  { D::epoch(other) } -> std::same_as<typename Env::Epoch>;
+  { D::ordered(typename Env::Epoch{}, other) } -> std::same_as<bool>;
+  D::acquire(t, l, env), D::release(t, l, env), D::read_acquire(t, l, env), D::read_release(t, l, env);
+  D::wait(t, c, env), D::notify(t, c, env), D::wake(t, env);
+  D::barrier_enter(t, b, env), D::barrier_leave(t, b, env);
+  D::sem_post(t, s, env), D::sem_wait(t, s, env);
+  D::atomic_before(t, a, Op::AtomicRmw, order, env), D::atomic_after(t, a, Op::AtomicRmw, order, env);
+  D::fence(t, order, env);
+  // The accesses. A free is a write, an atomic read-modify-write an atomic write.
+  D::read(t, x, access, env), D::write(t, x, access, env);
+  D::atomic_read(t, x, access, env), D::atomic_write(t, x, access, env);
+  // A variable is torn in two when an access covers a part of it; cleared when its memory ends.
+  { D::clone(x, env) } -> std::same_as<typename D::Var>;
+  D::clear(x, env);
+};
+
+// A detector that also orders a read after the write it sees. Once every Var of an access was checked, its reads call
+// reads_from for each Var; then its writes call publish for each Var and published once.
+template <class D, class Env>
+concept OrdersReadsAfterWrites = requires(typename D::Thread& t, typename D::Var& x, Env& env) {
+  D::reads_from(t, x, env), D::publish(t, x, env), D::published(t, env);
+};
+
+}  // namespace pf

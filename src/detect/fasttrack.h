@@ -1,0 +1,176 @@
+// FastTrack: one write epoch per variable; reads are one epoch while they are ordered and a map by slot when not.
+// Guarantee: reports a variable iff it has a race; its first race is the trace's first; no false alarm ever.
+// Source: Flanagan and Freund, PLDI 2009, as SimpleLock algorithm 1 and PACER algorithms 7-8 have it (a write clears
+// the reads). Atomics: kept apart, since an atomic write replaces neither the plain write nor the plain reads, with
+// which later atomics conflict; a plain write, which conflicts with everything, replaces them all.
+// Cost: same epoch: one load, one compare. Ordered: O(1). Concurrent readers: a write looks at each of them.
+#pragma once
+#include "core/happens_before.h"
+#include "core/mark_map.h"
+#include "detect/detector.h"
+
+namespace pf {
+
+inline constexpr std::string_view kFastTrackRules[] = {
+    "read same epoch", "read exclusive", "read share",        "read shared", "write same epoch",
+    "write exclusive", "write shared",   "atomic same epoch", "atomic read", "atomic write"};
+inline constexpr EngineInfo kFastTrackInfo = {
+    .name = "fasttrack",
+    .kind = StageKind::Detector,
+    .summary = "epochs instead of clocks: exact happens-before at the price of a compare",
+    .guarantee = "reports exactly the racy variables, the first race of each exact; no false alarm",
+    .source = "FastTrack; SimpleLock algorithm 1, PACER algorithms 7-8",
+    .options = {},
+    .rules = kFastTrackRules,
+};
+
+// Marks that are one while each comes after the last, and a map by slot once two were concurrent.
+template <class Env>
+struct AdaptiveMarks {
+  Mark<Env> last{};  // "never" while the map is in use
+  MarkMap<Env> map;
+
+  bool empty() const { return last.epoch.never() && map.empty(); }
+  template <class F>
+  void for_each(F&& f) const {
+    if (!last.epoch.never()) f(last);
+    map.for_each(f);
+  }
+  void share(const Mark<Env>& m, Env& env) {
+    map.put(last, env);
+    map.put(m, env);
+    last = {};
+  }
+  void clear(Env& env) {
+    last = {};
+    map.clear(env);
+  }
+  AdaptiveMarks clone(Env& env) const { return {last, map.clone(env)}; }
+};
+
+template <class Env>
+struct FastTrack : HappensBefore<Env> {
+  using Hb = HappensBefore<Env>;
+  using typename Hb::Epoch;
+  using typename Hb::Thread;
+  using Access = typename Env::Access;
+  using Marks = AdaptiveMarks<Env>;
+  static constexpr const EngineInfo& kInfo = kFastTrackInfo;
+  enum Rule : unsigned {
+    ReadSameEpoch,
+    ReadExclusive,
+    ReadShare,
+    ReadShared,
+    WriteSameEpoch,
+    WriteExclusive,
+    WriteShared,
+    AtomicSameEpoch,
+    AtomicRead,
+    AtomicWrite
+  };
+
+  struct Atomics {
+    Marks writes, reads;
+  };
+  struct Var {
+    Mark<Env> write{};
+    Marks reads;
+    Atomics* atomics = nullptr;  // since the last plain write
+  };
+
+  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Epoch now = Hb::epoch(t);
+    if (x.reads.last.epoch == now) return env.count(ReadSameEpoch);
+    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    if (x.atomics != nullptr) check(t, x.atomics->writes, env);
+    if (!x.reads.map.empty()) {
+      env.count(ReadShared);
+      x.reads.map.put({now, a}, env);
+    } else if (Hb::ordered(x.reads.last.epoch, t)) {
+      env.count(ReadExclusive);
+      x.reads.last = {now, a};
+    } else {
+      env.count(ReadShare);
+      x.reads.share({now, a}, env);
+    }
+  }
+
+  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Epoch now = Hb::epoch(t);
+    if (x.write.epoch == now) return env.count(WriteSameEpoch);
+    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    env.count(x.reads.map.empty() ? WriteExclusive : WriteShared);
+    check(t, x.reads, env);
+    if (x.atomics != nullptr) check_atomics(t, x, env);
+    x.reads.clear(env);
+    x.write = {now, a};
+  }
+
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
+    Atomics& atomics = atomics_of(x, env);
+    if (atomics.reads.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
+    env.count(AtomicRead);
+    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    add(t, atomics.reads, a, env);
+  }
+
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
+    Atomics& atomics = atomics_of(x, env);
+    if (atomics.writes.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
+    env.count(AtomicWrite);
+    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    check(t, x.reads, env);
+    add(t, atomics.writes, a, env);
+  }
+
+  static Var clone(const Var& x, Env& env) {
+    Var copy{x.write, x.reads.clone(env), nullptr};
+    if (x.atomics != nullptr) {
+      atomics_of(copy, env) = {x.atomics->writes.clone(env), x.atomics->reads.clone(env)};
+    }
+    return copy;
+  }
+  static void clear(Var& x, Env& env) {
+    x.write = {};
+    x.reads.clear(env);
+    if (x.atomics != nullptr) forget_atomics(x, env);
+  }
+
+ private:
+  static void check(const Thread& t, const Marks& earlier, Env& env) {
+    earlier.for_each([&](const Mark<Env>& m) {
+      if (!Hb::ordered(m.epoch, t)) env.race(m);
+    });
+  }
+
+  static void add(const Thread& t, Marks& marks, const Access& a, Env& env) {
+    const Mark<Env> m{Hb::epoch(t), a};
+    if (!marks.map.empty()) {
+      marks.map.put(m, env);
+    } else if (Hb::ordered(marks.last.epoch, t)) {
+      marks.last = m;
+    } else {
+      marks.share(m, env);
+    }
+  }
+
+  [[gnu::noinline]] static void check_atomics(const Thread& t, Var& x, Env& env) {
+    check(t, x.atomics->writes, env);
+    check(t, x.atomics->reads, env);
+    forget_atomics(x, env);
+  }
+
+  static Atomics& atomics_of(Var& x, Env& env) {
+    if (x.atomics == nullptr) x.atomics = new (env.allocate(sizeof(Atomics))) Atomics{};
+    return *x.atomics;
+  }
+
+  static void forget_atomics(Var& x, Env& env) {
+    x.atomics->writes.clear(env);
+    x.atomics->reads.clear(env);
+    env.deallocate(x.atomics, sizeof(Atomics));
+    x.atomics = nullptr;
+  }
+};
+
+}  // namespace pf

@@ -1,0 +1,14 @@
+// The stages that a trace can be run through, and how to make one from a chain.
+#pragma once
+#include <memory>
+
+#include "detect/chain.h"
+#include "offline/stage.h"
+
+namespace pf {
+
+Catalog offline_catalog();
+
+std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec);
+
+}  // namespace pf

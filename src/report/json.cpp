@@ -1,0 +1,88 @@
+// JSON lines, as the contract in docs/reports.md has them: one object per line, races first, then summaries.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/renderer.h"
+
+namespace pf::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json frame(const Frame& f) {
+  if (!f.location.empty()) return {{"location", f.location}};
+  Json j = Json::object();
+  if (!f.function.empty()) j["function"] = f.function;
+  if (!f.file.empty()) j["file"] = f.file;
+  if (f.line != 0) j["line"] = f.line;
+  if (f.column != 0) j["column"] = f.column;
+  if (!f.module.empty()) j["module"] = f.module;
+  if (!f.module.empty()) j["offset"] = fmt::format("{:#x}", f.offset);
+  return j;
+}
+
+Json access(const Access& a) {
+  Json stack = Json::array();
+  for (const Frame& f : a.stack) stack.push_back(frame(f));
+  return {{"thread", {{"id", a.thread_id}, {"name", a.thread_name}}},
+          {"op", a.op},
+          {"size", a.size},
+          {"atomic", a.atomic},
+          {"locks", a.locks},
+          {"stack", stack}};
+}
+
+Json location(const Location& l) {
+  Json j = {{"kind", l.kind}};
+  if (!l.name.empty()) j["name"] = l.name;
+  if (l.size) j["size"] = *l.size;
+  if (l.offset) j["offset"] = *l.offset;
+  if (l.origin) j["stack"] = Json::array({frame(*l.origin)});
+  return j;
+}
+
+class JsonRenderer final : public Renderer {
+ public:
+  explicit JsonRenderer(std::FILE* out) : out_(out) {}
+
+  void race(const Race& r) override {
+    line({{"type", "race"},
+          {"id", r.id()},
+          {"engine", r.engine},
+          {"kind", r.kind()},
+          {"verdict", r.verdict},
+          {"count", r.count},
+          {"location", location(r.location)},
+          {"accesses", Json::array({access(r.first), access(r.second)})}});
+  }
+
+  void summary(const Summary& s) override {
+    Json rules = Json::object();
+    for (const auto& [rule, count] : s.rules) rules[rule] = count;
+    line({{"type", "summary"},
+          {"engine", s.engine},
+          {"events", s.events},
+          {"accesses", s.accesses},
+          {"dropped", s.dropped},
+          {"races", s.races},
+          {"dynamic_races", s.dynamic_races},
+          {"racy_events", s.racy_events},
+          {"threads", s.threads},
+          {"bytes", s.bytes},
+          {"seconds", s.seconds},
+          {"rules", rules}});
+  }
+
+ private:
+  // Names come from a program and may be any bytes: what is not UTF-8 is replaced, never refused.
+  void line(const Json& j) { fmt::print(out_, "{}\n", j.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+  std::FILE* out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> make_json_renderer(std::FILE* out) { return std::make_unique<JsonRenderer>(out); }
+
+}  // namespace pf::report

@@ -1,0 +1,80 @@
+// Text for the terminal: each race with both accesses, then a line that sums up.
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/renderer.h"
+
+namespace pf::report {
+namespace {
+
+std::string grouped(uint64_t n) {
+  std::string s = std::to_string(n);
+  for (std::size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, 1, ',');
+  return s;
+}
+
+std::string plural(uint64_t n, std::string_view one) {
+  return fmt::format("{} {}{}", grouped(n), one, n == 1 ? "" : "s");
+}
+
+std::string memory(const Location& l) {
+  std::string s = l.name;
+  if (l.kind == "heap" || l.kind == "freed") {
+    s = fmt::format("{} block", l.kind);
+    if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
+    if (l.offset) s += fmt::format(" at offset {}", *l.offset);
+    if (l.origin) s += fmt::format(" ({} at {})", l.kind == "heap" ? "allocated" : "freed", l.origin->text());
+  }
+  return s.empty() ? "unknown memory" : s;
+}
+
+class TextRenderer final : public Renderer {
+ public:
+  TextRenderer(std::FILE* out, TextStyle style) : out_(out), style_(style) {}
+
+  void race(const Race& r) override {
+    const auto title = fmt::format("race: {} on {}", r.kind(), memory(r.location));
+    if (style_.color) {
+      fmt::print(out_, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", title);
+    } else {
+      fmt::print(out_, "{}", title);
+    }
+    fmt::print(out_, " ({}, {}{}; id {})\n", r.engine, r.verdict,
+               r.count > 1 ? fmt::format(", {} times", grouped(r.count)) : "", r.id());
+    access("first ", r.first, r.location);
+    access("second", r.second, r.location);
+    fmt::print(out_, "\n");
+  }
+
+  void summary(const Summary& s) override {
+    if (style_.quiet) return;
+    const double rate = s.seconds > 0 ? static_cast<double>(s.events) / s.seconds / 1e6 : 0;
+    fmt::print(out_, "{}: {}{} in {} of {}; {:.2f} s, {:.1f} million events/s\n", s.engine, plural(s.races, "race"),
+               s.dynamic_races > s.races ? fmt::format(" ({} times)", grouped(s.dynamic_races)) : "",
+               plural(s.events, "event"), plural(s.threads, "thread"), s.seconds, rate);
+    if (!style_.verbose) return;
+    fmt::print(out_, "  accesses {}, racy {}, detector state {:.1f} MiB\n", grouped(s.accesses), grouped(s.racy_events),
+               static_cast<double>(s.bytes) / (1 << 20));
+    for (const auto& [rule, count] : s.rules) fmt::print(out_, "  {:<24} {:>16}\n", rule, grouped(count));
+  }
+
+ private:
+  void access(std::string_view which, const Access& a, const Location& l) {
+    const std::string size = l.kind == "variable" ? "" : fmt::format(" of {}", plural(a.size, "byte"));
+    fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.thread_name,
+               a.locks.empty() ? ", no lock held" : fmt::format(", holding {}", fmt::join(a.locks, ", ")));
+    for (std::size_t i = 0; i < a.stack.size(); ++i) fmt::print(out_, "    #{} {}\n", i, a.stack[i].text());
+  }
+
+  std::FILE* out_;
+  TextStyle style_;
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> make_text_renderer(std::FILE* out, TextStyle style) {
+  return std::make_unique<TextRenderer>(out, style);
+}
+
+}  // namespace pf::report

@@ -1,0 +1,37 @@
+// A file being written. The name appears only when the file is complete: until then the bytes are in NAME.partial,
+// which a failure, a Ctrl-C that unwinds, or an unfinished writer removes. Devices and pipes are written directly.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+
+namespace pf {
+
+class OutputFile {
+ public:
+  // "-" is standard output.
+  static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  Status write(std::string_view bytes);
+  uint64_t offset() const { return offset_; }
+  // Makes the file appear under its name.
+  Status commit();
+
+ private:
+  OutputFile(std::string path, std::string partial, int fd);
+  Error failure(const char* what) const;
+
+  std::string path_, partial_;  // partial_ is empty when written directly
+  int fd_;
+  uint64_t offset_ = 0;
+};
+
+// Removes the .partial file being written, from a signal handler or an atexit function.
+void remove_partial_output();
+
+}  // namespace pf

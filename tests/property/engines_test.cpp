@@ -1,0 +1,182 @@
+// Every engine of the registry against the oracle, over many random traces: what it guarantees, and that no report lies.
+// An engine without a line in kGuarantees fails the test: nothing gets in unproved.
+//
+// PF_TRACES=N sets the number of traces, PF_SEED=S the first seed; a failure prints the seed, the shrunk trace and the
+// command to repeat it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+#include "offline/catalog.h"
+#include "oracle.h"
+#include "run_engine.h"
+#include "shrink.h"
+#include "trace/generator.h"
+
+namespace pf {
+namespace {
+
+using oracle::Race;
+using oracle::Relation;
+
+uint64_t from_environment(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+uint64_t traces() { return from_environment("PF_TRACES", 20000); }
+uint64_t first_seed() { return from_environment("PF_SEED", 1); }
+
+// --- guarantees: the empty string when the reports keep it, else what is wrong ---
+
+std::set<std::size_t> seconds(const auto& races) {
+  std::set<std::size_t> set;
+  for (const Race& r : races) set.insert(r.second);
+  return set;
+}
+
+std::string describe(const Race& r) { return "events " + std::to_string(r.first) + " and " + std::to_string(r.second); }
+
+std::string only_races_of(const Reports& reports, const std::vector<Race>& truth) {
+  for (const Race& r : reports.pairs) {
+    if (std::find(truth.begin(), truth.end(), r) == truth.end()) return "false alarm: " + describe(r);
+  }
+  return {};
+}
+
+// Exactly the accesses that race with an earlier one under the relation.
+template <Relation kRelation>
+std::string every_racy_access(std::span<const Event> trace, const Reports& reports) {
+  const std::vector<Race> truth = oracle::races(trace, kRelation);
+  const std::string alarm = only_races_of(reports, truth);
+  if (!alarm.empty()) return alarm;
+  const auto found = seconds(reports.pairs);
+  for (const Race& r : truth) {
+    if (!found.contains(r.second)) return "missed: " + describe(r);
+  }
+  return {};
+}
+
+// A byte of memory from one alloc or free to the next: what "variable" means for accesses that overlap in part.
+struct Variable {
+  uint64_t address;
+  std::size_t life;
+  friend auto operator<=>(const Variable&, const Variable&) = default;
+};
+
+std::pair<uint64_t, uint64_t> bytes_of(const Event& e) { return {e.target, e.op == Op::Free ? e.value : e.size}; }
+
+std::vector<Variable> shared_variables(std::span<const Event> trace, const Race& r) {
+  const auto [a, a_size] = bytes_of(trace[r.first]);
+  const auto [b, b_size] = bytes_of(trace[r.second]);
+  std::vector<Variable> variables;
+  for (uint64_t byte = std::max(a, b); byte < std::min(a + a_size, b + b_size); ++byte) {
+    const auto covers = [&](const Event& e) {
+      return (e.op == Op::Alloc || e.op == Op::Free) && byte - e.target < e.value;
+    };
+    const auto lives = [&](std::size_t end) {
+      return static_cast<std::size_t>(
+          std::count_if(trace.begin(), trace.begin() + static_cast<ptrdiff_t>(end), covers));
+    };
+    // A free ends one life as the second of a race and begins the next as the first.
+    if (lives(r.first + (trace[r.first].op == Op::Free ? 1 : 0)) == lives(r.second))
+      variables.push_back({byte, lives(r.second)});
+  }
+  return variables;
+}
+
+std::map<Variable, std::size_t> first_race_of_each(std::span<const Event> trace, const auto& races) {
+  std::map<Variable, std::size_t> first;
+  for (const Race& r : races) {
+    for (const Variable& v : shared_variables(trace, r)) {
+      const auto [it, fresh] = first.try_emplace(v, r.second);
+      it->second = std::min(it->second, r.second);
+    }
+  }
+  return first;
+}
+
+// Exactly the racy variables, and the first race of each is the trace's first.
+std::string racy_variables(std::span<const Event> trace, const Reports& reports) {
+  const std::vector<Race> truth = oracle::races(trace, Relation::Hb);
+  const std::string alarm = only_races_of(reports, truth);
+  if (!alarm.empty()) return alarm;
+  const auto found = first_race_of_each(trace, reports.pairs);
+  for (const auto& [variable, second] : first_race_of_each(trace, truth)) {
+    const auto it = found.find(variable);
+    if (it == found.end()) return "missed the race of a variable at event " + std::to_string(second);
+    if (it->second != second) return "first race reported late, it is at event " + std::to_string(second);
+  }
+  return {};
+}
+
+using Guarantee = std::function<std::string(std::span<const Event>, const Reports&)>;
+const std::map<std::string_view, Guarantee> kGuarantees = {
+    {"generic", every_racy_access<Relation::Hb>},
+    {"djit", racy_variables},
+    {"fasttrack", racy_variables},
+    {"shb", every_racy_access<Relation::Shb>},
+};
+
+// --- the runs ---
+
+using MakeEngine = std::function<std::unique_ptr<DetectorStage>()>;
+
+std::string verify(std::span<const Event> trace, const MakeEngine& make, const Guarantee& guarantee) {
+  const Reports reports = run_engine(*make(), trace);
+  if (!reports.lie.empty()) return "a report is wrong about its " + reports.lie;
+  return guarantee(trace, reports);
+}
+
+Trace generate(uint64_t seed) {
+  GeneratorOptions options = random_options(seed, 10 + seed % 60);
+  options.unique_sites = true;
+  Generator generator(options);
+  Trace trace;
+  for (Event e; generator.next(e);) trace.push_back(e);
+  return trace;
+}
+
+void test_engine(const MakeEngine& make, const Guarantee& guarantee, uint64_t count) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    const Trace trace = generate(seed);
+    if (verify(trace, make, guarantee).empty()) continue;
+    const Trace small = shrink(trace, [&](std::span<const Event> t) { return !verify(t, make, guarantee).empty(); });
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    FAIL() << verify(small, make, guarantee) << ", seed " << seed << ", shrunk to\n"
+           << show(small) << "repeat: PF_SEED=" << seed
+           << " PF_TRACES=1 property_tests --gtest_filter=" << info->test_suite_name() << "." << info->name();
+  }
+}
+
+class Engines : public testing::TestWithParam<const EngineInfo*> {};
+
+TEST_P(Engines, KeepTheirGuarantee) {
+  const EngineInfo& info = *GetParam();
+  ASSERT_TRUE(kGuarantees.contains(info.name)) << "say in kGuarantees what " << info.name << " guarantees";
+  test_engine([&] { return make_detector({&info, {}}); }, kGuarantees.at(info.name), traces());
+}
+
+TEST_P(Engines, KeepTheirGuaranteeWhenClocksRunOut) {
+  const EngineInfo& info = *GetParam();
+  ASSERT_TRUE(kGuarantees.contains(info.name));
+  test_engine([&] { return make_narrow(info.name); }, kGuarantees.at(info.name), traces() / 4);
+}
+
+// The batches that events come in are the reader's business, not the detector's.
+TEST_P(Engines, DoNotSeeBatches) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const Trace trace = generate(seed);
+    const auto whole = make_detector({GetParam(), {}}), single = make_detector({GetParam(), {}});
+    whole->process(trace);
+    for (const Event& e : trace) single->process({&e, 1});
+    EXPECT_EQ(whole->findings().dynamic_races, single->findings().dynamic_races) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Engines, testing::ValuesIn(offline_catalog().begin(), offline_catalog().end()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace pf
