@@ -133,6 +133,7 @@ void add_analyze(const Verbs& verbs) {
   verb->add_option("-e,--engine", request->chains,
                    "Chain of stages, as in tree:fasttrack; several -e are run over one pass of the file")
       ->take_all()
+      ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_flag("--json", request->json, "One JSON object per line: every race, then a summary per chain");
   verb->add_flag("--salvage", request->salvage, "Read a damaged or unfinished trace up to its last good block");

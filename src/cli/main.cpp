@@ -1,21 +1,30 @@
 // photofinish: finds data races. This file picks the verb, turns errors into exit code 2 and one line, and cleans
 // up after Ctrl-C.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 #include "cli/cli.h"
-#include "core/nearest.h"
+#include "cli/mistyped.h"
 #include "trace/output.h"
 
 namespace pf::cli {
 namespace {
 
-int fail(const std::string& message) {
-  fmt::print(stderr, "photofinish: {}\n", message);
+// One line, whatever the names in it hold.
+int fail(std::string message) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  std::fputs(("photofinish: " + message + "\n").c_str(), stderr);
   return kBadInput;
 }
 
@@ -25,28 +34,26 @@ void clean_up_and_die(int signal_number) {
   raise(signal_number);
 }
 
-// A mistyped verb is the likeliest mistake, and CLI11's own message for it helps little.
-std::string unknown_verb(const CLI::App& app, int argc, char** argv) {
-  std::vector<std::string_view> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    verbs.emplace_back(verb->get_name());
+// What the shell had ignored (nohup, a background job) stays ignored.
+void catch_signals() {
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    if (std::signal(s, clean_up_and_die) == SIG_IGN) std::signal(s, SIG_IGN);
   }
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word.starts_with("-")) continue;
-    if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
-    const std::string_view best = nearest(word, verbs);
-    return fmt::format("unknown command '{}'{}; see photofinish --help", word,
-                       best.empty() ? "" : fmt::format(", did you mean '{}'?", best));
-  }
-  return {};
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (c == '\n') c = ' ';
+// A closed standard stream would give its number to the next file opened, and messages would end up in a trace.
+void occupy_standard_streams() {
+  while (true) {
+    const int fd = open("/dev/null", O_RDONLY);
+    if (fd > STDERR_FILENO) close(fd);
+    if (fd < 0 || fd > STDERR_FILENO) return;
   }
-  return text;
+}
+
+// What is printed counts only if it arrived.
+int flushed(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  return fail(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
 int run(int argc, char** argv) {
@@ -69,16 +76,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    return flushed(app.exit(e));
   } catch (const CLI::ParseError& e) {
-    const std::string verb = unknown_verb(app, argc, argv);
-    return fail(verb.empty() ? one_line(e.what()) + " (see --help)" : verb);
+    const std::string mistake = mistyped(app, {argv + 1, argv + argc});
+    return fail(mistake.empty() ? std::string(e.what()) + " (see --help)" : mistake);
   }
   const Outcome outcome = work();
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!outcome) return fail(one_line(outcome.error().message));
-  if (!written) return fail("cannot write to standard output");
-  return *outcome;
+  return outcome ? flushed(*outcome) : fail(outcome.error().message);
 }
 
 }  // namespace
@@ -94,13 +98,13 @@ bool Globals::progress() const { return !quiet && isatty(STDERR_FILENO) == 1; }
 }  // namespace pf::cli
 
 int main(int argc, char** argv) {
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) std::signal(s, pf::cli::clean_up_and_die);
-  std::signal(SIGPIPE, SIG_IGN);
+  pf::cli::occupy_standard_streams();
+  pf::cli::catch_signals();
   try {
     return pf::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    pf::remove_partial_output();
-    std::fputs("photofinish: out of memory\n", stderr);
-    return pf::cli::kBadInput;
+    return pf::cli::fail("out of memory");
+  } catch (const std::system_error& e) {  // by fmt
+    return pf::cli::fail("cannot write to standard output: " + e.code().message());
   }
 }

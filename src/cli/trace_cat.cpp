@@ -1,6 +1,8 @@
 // photofinish trace cat: a trace as text, one event a line, so that line numbers are event numbers.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "cli/cli.h"
 #include "trace/source.h"
 #include "trace/text.h"
@@ -11,7 +13,7 @@ namespace {
 struct Request {
   std::string file;
   uint64_t from = 1;
-  uint64_t count = 0;
+  uint64_t count = std::numeric_limits<uint64_t>::max();
   bool salvage = false;
 };
 
@@ -24,8 +26,7 @@ Outcome cat(const Request& request) {
     const Status sought = source.seek(request.from - 1);
     if (!sought) return sought.error();
   }
-  uint64_t left = request.count == 0 ? ~uint64_t{0} : request.count;
-  while (left != 0) {
+  for (uint64_t left = request.count; left != 0;) {
     const Result<std::span<const Event>> batch = source.next();
     if (!batch) return batch.error();
     if (batch->empty()) break;
@@ -48,7 +49,8 @@ void add_trace_cat(CLI::App& trace, const Verbs& verbs) {
   verb->add_option("--from", request->from, "First event to print, from 1; a binary trace is not read up to there")
       ->transform(CLI::Validator(expand_count, ""))
       ->capture_default_str();
-  verb->add_option("-n,--count", request->count, "How many events (default: to the end)");
+  verb->add_option("-n,--count", request->count, "How many events (default: to the end)")
+      ->transform(CLI::Validator(expand_count, ""));
   verb->add_flag("--salvage", request->salvage, "Read a damaged or unfinished trace up to its last good block");
   verb->callback([=] { verbs.run = [=] { return cat(*request); }; });
 }

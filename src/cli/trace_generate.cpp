@@ -95,7 +95,8 @@ std::string expand_count(std::string& text) {
   if (unit == "M") n *= 1e6;
   if (unit == "G") n *= 1e9;
   const bool known = unit.empty() || unit == "k" || unit == "M" || unit == "G";
-  if (error != std::errc{} || !known || n < 0 || n > 1e18 || n != static_cast<double>(static_cast<uint64_t>(n))) {
+  const bool in_range = n >= 0 && n <= 1e18;  // and no "nan"
+  if (error != std::errc{} || !known || !in_range || n != static_cast<double>(static_cast<uint64_t>(n))) {
     return "'" + text + "' is not a count (1000000, 1e6, 1M)";
   }
   text = std::to_string(static_cast<uint64_t>(n));

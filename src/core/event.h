@@ -9,7 +9,7 @@
 namespace pf {
 
 enum class Op : uint8_t {
-  // Accesses to memory: target = address, size = bytes, value when has_value.
+  // Accesses to memory: target = address, size = bytes, value when has_value (an rmw's: what it writes).
   Read,
   Write,
   AtomicLoad,

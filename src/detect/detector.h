@@ -34,7 +34,7 @@ concept Detector = Environment<Env> && requires(typename D::Thread& t, const typ
 };
 
 // A detector that also orders a read after the write it sees. Once every Var of an access was checked, its reads call
-// reads_from for each Var; then its writes call publish for each Var and published once.
+// reads_from for each Var; then its writes call publish for each Var and published once. An alloc counts as a write.
 template <class D, class Env>
 concept OrdersReadsAfterWrites = requires(typename D::Thread& t, typename D::Var& x, Env& env) {
   D::reads_from(t, x, env), D::publish(t, x, env), D::published(t, env);

@@ -70,7 +70,7 @@ class OfflineHost final : public DetectorStage {
 
   [[gnu::noinline]] void step_rare(HostThread& t, const Event& e) {
     switch (e.op) {
-      case Op::Alloc: return alloc(e);
+      case Op::Alloc: return alloc(t, e);
       case Op::Free: return free(t, e);
       case Op::Fork: return fork(t, e);
       case Op::Join: return join(t, e);
@@ -122,9 +122,16 @@ class OfflineHost final : public DetectorStage {
 
   // --- memory ---
 
-  void alloc(const Event& e) {
+  void alloc([[maybe_unused]] HostThread& t, const Event& e) {
     if (extent(e) == 0) return;
-    shadow_.forget(e.target, extent(e));
+    if constexpr (OrdersReadsAfterWrites<D, Env>) {
+      typename D::Var fresh{};
+      D::publish(t.state, fresh, env_);
+      D::published(t.state, env_);
+      shadow_.begin_block(e.target, extent(e), fresh);
+    } else {
+      shadow_.forget(e.target, extent(e));
+    }
     forget_atomics(e);
     remember_block(e, false);
   }

@@ -2,8 +2,8 @@
 //
 // Memory is cut into granules of eight bytes. A granule has one Var as long as every access to it covers the same
 // bytes; an access that covers a part of what a Var stands for tears it in two (the states are cloned), so each byte
-// always has exactly the history of its own accesses. Freed blocks keep one Var for the whole block, from which bytes
-// touched later start, so that a use after free meets the free.
+// always has exactly the history of its own accesses. A block that was allocated or freed keeps one Var for the whole
+// block, from which bytes touched later start, so that a use after free meets the free.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -36,9 +36,14 @@ class Shadow {
   template <class F>
   void free_block(uint64_t address, uint64_t size, F&& f, Var freed) {
     for_each_existing(address, size, [&](Piece& p, uint64_t at) { f(p.var, at); });
-    for_each_freed(address, size, f);
+    for_each_untouched(address, size, f);
+    begin_block(address, size, freed);
+  }
+
+  // The bytes are as new; each starts from a copy of `initial`.
+  void begin_block(uint64_t address, uint64_t size, Var initial) {
     forget(address, size);
-    freed_.emplace(address, Freed{address + size - 1, freed});
+    blocks_.emplace(address, Block{address + size - 1, initial});
   }
 
   // The bytes are as new.
@@ -48,7 +53,7 @@ class Shadow {
       p.mask = 0;
     });
     sweep(address, size);
-    cut_freed(address, address + size - 1);
+    cut_blocks(address, address + size - 1);
   }
 
   std::size_t bytes() const { return pages_.bytes(); }
@@ -64,7 +69,7 @@ class Shadow {
   struct Page {
     Piece granules[kPageGranules];
   };
-  struct Freed {
+  struct Block {
     uint64_t last;
     Var var;
   };
@@ -132,33 +137,33 @@ class Shadow {
     return *head.next;
   }
 
-  // A piece for the lowest run of missing bytes that share a past: never used, or freed together.
+  // A piece for the missing bytes that share the past of the lowest of them: the same block, or none.
   Piece& first_touch(Piece& head, uint64_t granule, uint8_t missing) {
     Piece& p = vacant_piece(head);
-    if (freed_.empty()) {
+    if (blocks_.empty()) {
       p.mask = missing;
       return p;
     }
-    auto freed = freed_block(address_of(granule, missing));
+    auto block = block_of(address_of(granule, missing));
     p.mask = 0;
     uint8_t m = 0;
     for (unsigned i = 0; i < 8; ++i) {
-      if ((missing >> i & 1) != 0 && freed_block(granule << 3 | i) == freed) m = static_cast<uint8_t>(m | 1U << i);
+      if ((missing >> i & 1) != 0 && block_of(granule << 3 | i) == block) m = static_cast<uint8_t>(m | 1U << i);
     }
     p.mask = m;
-    if (freed != freed_.end()) p.var = D::clone(freed->second.var, env_);
+    if (block != blocks_.end()) p.var = D::clone(block->second.var, env_);
     return p;
   }
 
-  using FreedMap = std::map<uint64_t, Freed>;
-  typename FreedMap::iterator freed_block(uint64_t address) {
-    auto it = freed_.upper_bound(address);
-    if (it == freed_.begin() || (--it)->second.last < address) return freed_.end();
+  using BlockMap = std::map<uint64_t, Block>;
+  typename BlockMap::iterator block_of(uint64_t address) {
+    auto it = blocks_.upper_bound(address);
+    if (it == blocks_.begin() || (--it)->second.last < address) return blocks_.end();
     return it;
   }
-  typename FreedMap::iterator first_freed(uint64_t first) {
-    auto it = freed_.upper_bound(first);
-    if (it != freed_.begin() && std::prev(it)->second.last >= first) --it;
+  typename BlockMap::iterator first_block(uint64_t first) {
+    auto it = blocks_.upper_bound(first);
+    if (it != blocks_.begin() && std::prev(it)->second.last >= first) --it;
     return it;
   }
 
@@ -181,24 +186,24 @@ class Shadow {
     }
   }
 
-  // Bytes freed before and not touched since: a second free meets the first.
+  // A block freed before: a second free meets the first.
   template <class F>
-  void for_each_freed(uint64_t address, uint64_t size, F&& f) {
+  void for_each_untouched(uint64_t address, uint64_t size, F&& f) {
     const uint64_t last = address + size - 1;
-    for (auto it = first_freed(address); it != freed_.end() && it->first <= last; ++it) {
+    for (auto it = first_block(address); it != blocks_.end() && it->first <= last; ++it) {
       Var copy = D::clone(it->second.var, env_);
       f(copy, std::max(address, it->first));
       D::clear(copy, env_);
     }
   }
 
-  void cut_freed(uint64_t first, uint64_t last) {
-    for (auto it = first_freed(first); it != freed_.end() && it->first <= last;) {
+  void cut_blocks(uint64_t first, uint64_t last) {
+    for (auto it = first_block(first); it != blocks_.end() && it->first <= last;) {
       const uint64_t begin = it->first;
-      const Freed block = it->second;
-      it = freed_.erase(it);
-      if (begin < first) freed_.emplace(begin, Freed{first - 1, D::clone(block.var, env_)});
-      if (block.last > last) it = freed_.emplace(last + 1, Freed{block.last, D::clone(block.var, env_)}).first;
+      const Block block = it->second;
+      it = blocks_.erase(it);
+      if (begin < first) blocks_.emplace(begin, Block{first - 1, D::clone(block.var, env_)});
+      if (block.last > last) it = blocks_.emplace(last + 1, Block{block.last, D::clone(block.var, env_)}).first;
       Var gone = block.var;
       D::clear(gone, env_);
     }
@@ -231,7 +236,7 @@ class Shadow {
   IdMap<Page> pages_;
   uint64_t last_page_ = 0;
   Page* last_ = nullptr;
-  FreedMap freed_;
+  BlockMap blocks_;
 };
 
 }  // namespace pf

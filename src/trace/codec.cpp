@@ -1,6 +1,7 @@
 #include "trace/codec.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pf {
 
@@ -49,6 +50,8 @@ constexpr unsigned site_code(uint64_t z) {
 constexpr std::array<uint64_t, 9> kByteMasks = {
     0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF};
 
+constexpr std::size_t kTablesBytes = kMaxBlockBytes / 4;  // when to end a tables block; the last name may exceed it
+
 constexpr bool targets_memory(Op op) { return op <= Op::Free || op == Op::Reach; }
 constexpr uint32_t usual_size(Op op) { return is_access(op) ? kVariableSize : 0; }
 
@@ -77,8 +80,8 @@ void BlockEncoder::add(const Event& e) {
     thread_ = thread;
     if (thread >= last_.size()) last_.resize(std::max<std::size_t>(thread + 1, last_.size() * 2));
   }
-  if (e.has_value || (has_extent(e.op) && e.value != 0)) op |= kHasValue;
-  if (e.size != usual_size(e.op)) op |= kHasSize;
+  if ((is_access(e.op) && e.has_value) || (has_extent(e.op) && e.value != 0)) op |= kHasValue;
+  if (is_access(e.op) && e.size != kVariableSize) op |= kHasSize;
   Last& last = last_[thread];
   uint64_t& last_target = targets_memory(e.op) ? last.memory : last.object;
   const uint64_t target = zigzag(e.target - last_target);
@@ -189,12 +192,13 @@ Result<std::size_t> BlockDecoder::next(std::span<Event> out) {
 [[gnu::noinline]] Status BlockDecoder::get_extras(Event& e, uint8_t op) {
   if ((op & kHasSize) != 0) {
     uint64_t size = 0;
-    if (!get_number(at_[Extras], end_[Extras], size) || size > kMaxAccessSize || (size == 0 && is_access(e.op))) {
+    if (!get_number(at_[Extras], end_[Extras], size) || size > kMaxAccessSize || size == 0 || !is_access(e.op)) {
       return Error{"event of a wrong size"};
     }
     e.size = static_cast<uint32_t>(size);
   }
   if ((op & kHasValue) != 0) {
+    if (!is_access(e.op) && !has_extent(e.op)) return Error{"value of an event that has none"};
     if (end_[Extras] - at_[Extras] < 8) return Error{"event's value is cut off"};
     e.value = load(at_[Extras]);
     e.has_value = !has_extent(e.op);
@@ -232,6 +236,16 @@ class TableReader {
     at_ += length;
     return {begin, length};
   }
+  // Of a thread or an object: never empty.
+  std::string name() {
+    std::string s = string();
+    if (s.empty()) fail();
+    return s;
+  }
+  uint32_t number32() {
+    const uint64_t n = number();
+    return n <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(n) : fail();
+  }
   uint8_t fail() {
     ok_ = false;
     return 0;
@@ -245,15 +259,15 @@ class TableReader {
 
 void decode_record(TableReader& in, Dictionary& names) {
   switch (static_cast<TableRecord>(in.byte())) {
-    case TableRecord::Thread: names.add_thread(in.string()); return;
+    case TableRecord::Thread: names.add_thread(in.name()); return;
     case TableRecord::Site: {
       Site s;
       s.location = in.string();
       s.function = in.string();
       s.file = in.string();
       s.module = in.string();
-      s.line = static_cast<uint32_t>(in.number());
-      s.column = static_cast<uint32_t>(in.number());
+      s.line = in.number32();
+      s.column = in.number32();
       s.offset = in.number();
       names.add_site(std::move(s));
       return;
@@ -264,7 +278,7 @@ void decode_record(TableReader& in, Dictionary& names) {
         in.fail();
         return;
       }
-      names.add_object(static_cast<ObjectKind>(kind), in.string());
+      names.add_object(static_cast<ObjectKind>(kind), in.name());
       return;
     }
     case TableRecord::Symbol: {
@@ -285,11 +299,11 @@ void put_record(std::string& out, TableRecord kind) { out.push_back(static_cast<
 
 std::string encode_tables(const Dictionary& names, TableCounts& done) {
   std::string out;
-  for (std::size_t& i = done.threads; i < names.threads().size(); ++i) {
+  for (std::size_t& i = done.threads; i < names.threads().size() && out.size() < kTablesBytes; ++i) {
     put_record(out, TableRecord::Thread);
     put_string(out, names.threads()[i]);
   }
-  for (std::size_t& i = done.sites; i < names.sites().size(); ++i) {
+  for (std::size_t& i = done.sites; i < names.sites().size() && out.size() < kTablesBytes; ++i) {
     const Site& s = names.sites()[i];
     put_record(out, TableRecord::Site);
     for (const std::string* text : {&s.location, &s.function, &s.file, &s.module}) put_string(out, *text);
@@ -297,13 +311,13 @@ std::string encode_tables(const Dictionary& names, TableCounts& done) {
   }
   for (unsigned kind = 0; kind < kObjectKinds; ++kind) {
     const auto& objects = names.objects(static_cast<ObjectKind>(kind));
-    for (std::size_t& i = done.objects[kind]; i < objects.size(); ++i) {
+    for (std::size_t& i = done.objects[kind]; i < objects.size() && out.size() < kTablesBytes; ++i) {
       put_record(out, TableRecord::Object);
       out.push_back(static_cast<char>(kind));
       put_string(out, objects[i]);
     }
   }
-  for (std::size_t& i = done.symbols; i < names.symbols().size(); ++i) {
+  for (std::size_t& i = done.symbols; i < names.symbols().size() && out.size() < kTablesBytes; ++i) {
     put_record(out, TableRecord::Symbol);
     put_number(out, names.symbols()[i].address);
     put_number(out, names.symbols()[i].size);

@@ -50,7 +50,8 @@ class BlockDecoder {
   uint32_t left_ = 0, thread_ = 0, sites_ = 0;
 };
 
-// The entries of the dictionary from the given counts on; the counts are moved to its end.
+// The entries of the dictionary from the given counts on, as many as a block may have; the counts are moved past them.
+// Nothing at the end.
 struct TableCounts {
   std::size_t threads = 0, sites = 1, objects[kObjectKinds] = {}, symbols = 0;
 };

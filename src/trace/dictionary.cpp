@@ -40,7 +40,7 @@ ThreadId Dictionary::thread(std::string_view name) {
 }
 
 void Dictionary::add_thread(std::string name) {
-  thread_index_.try_emplace(name, static_cast<uint32_t>(threads_.size()));
+  if (!thread_index_.try_emplace(name, static_cast<uint32_t>(threads_.size())).second) repeated_ = name;
   threads_.push_back(std::move(name));
 }
 
@@ -52,7 +52,7 @@ SiteId Dictionary::site(std::string_view location) {
 SiteId Dictionary::add_site(Site site, std::string_view label) {
   const SiteId id{static_cast<uint32_t>(sites_.size())};
   if (!label.empty()) {
-    site_index_.insert_or_assign(std::string(label), index(id));
+    label_index_.insert_or_assign(std::string(label), index(id));
   } else if (!site.structured()) {
     site_index_.try_emplace(site.location, index(id));
   }
@@ -60,23 +60,37 @@ SiteId Dictionary::add_site(Site site, std::string_view label) {
   return id;
 }
 
+std::optional<SiteId> Dictionary::labelled(std::string_view label) const {
+  const auto it = label_index_.find(label);
+  if (it == label_index_.end()) return {};
+  return SiteId{it->second};
+}
+
+std::optional<uint64_t> Dictionary::told_by_name(ObjectKind kind, std::string_view name) {
+  if (const auto address = hex_number(name)) return address;
+  const auto number = abstract_number(name, kObjectLetters[static_cast<unsigned>(kind)]);
+  if (!number) return {};
+  return kind == ObjectKind::Variable ? abstract_variable(*number) : abstract_object(*number);
+}
+
 uint64_t Dictionary::object(ObjectKind kind, std::string_view name) {
-  const bool variable = kind == ObjectKind::Variable;
-  if (const auto address = hex_number(name)) return *address;
-  if (const auto number = abstract_number(name, kObjectLetters[static_cast<unsigned>(kind)])) {
-    return variable ? abstract_variable(*number) : abstract_object(*number);
-  }
+  const auto id = told_by_name(kind, name);
+  return id ? *id : named(kind, name);
+}
+
+uint64_t Dictionary::named(ObjectKind kind, std::string_view name) {
   const Index& known = object_index_[static_cast<unsigned>(kind)];
   const auto it = known.find(name);
   const uint32_t number =
       it != known.end() ? it->second : static_cast<uint32_t>(objects_[static_cast<unsigned>(kind)].size());
   if (it == known.end()) add_object(kind, std::string(name));
-  return variable ? named_variable(number) : named_object(number);
+  return kind == ObjectKind::Variable ? named_variable(number) : named_object(number);
 }
 
 void Dictionary::add_object(ObjectKind kind, std::string name) {
   auto& names = objects_[static_cast<unsigned>(kind)];
-  object_index_[static_cast<unsigned>(kind)].try_emplace(name, static_cast<uint32_t>(names.size()));
+  Index& known = object_index_[static_cast<unsigned>(kind)];
+  if (!known.try_emplace(name, static_cast<uint32_t>(names.size())).second) repeated_ = name;
   names.push_back(std::move(name));
 }
 
@@ -87,11 +101,17 @@ std::string Dictionary::thread_name(ThreadId t) const {
 std::string Dictionary::object_name(ObjectKind kind, uint64_t id) const {
   if (id < kAbstract) return hex(id);
   const bool variable = kind == ObjectKind::Variable;
-  const auto& names = objects_[static_cast<unsigned>(kind)];
   const uint64_t number = variable ? (id & ~kNamed) >> 3 : id & ~kNamed;
   const std::string inside = variable && (id & 7) != 0 ? "+" + std::to_string(id & 7) : "";
-  if ((id & kNamed) == kNamed && number < names.size()) return names[number] + inside;
+  if (const std::string* given = given_name(kind, id)) return *given + inside;
   return kObjectLetters[static_cast<unsigned>(kind)] + std::to_string(number) + inside;
+}
+
+const std::string* Dictionary::given_name(ObjectKind kind, uint64_t id) const {
+  if (id < kNamed) return nullptr;
+  const uint64_t number = kind == ObjectKind::Variable ? (id & ~kNamed) >> 3 : id & ~kNamed;
+  const auto& names = objects_[static_cast<unsigned>(kind)];
+  return number < names.size() ? &names[number] : nullptr;
 }
 
 const Symbol* Dictionary::symbol_at(uint64_t address) const {

@@ -31,14 +31,16 @@ struct Symbol {
 
 class Dictionary {
  public:
-  // By name: the same name gives the same id.
+  // By name: the same name gives the same id. Of objects, "0x7f00" is an address and "V3" an abstract variable.
   ThreadId thread(std::string_view name);
   SiteId site(std::string_view location);
   uint64_t object(ObjectKind kind, std::string_view name);
+  uint64_t named(ObjectKind kind, std::string_view name);  // whatever the name looks like
+  std::optional<SiteId> labelled(std::string_view label) const;
 
   // In order of definition, as a file lists them. No check for names that are there already.
   void add_thread(std::string name);
-  SiteId add_site(Site site, std::string_view label = {});  // site(label) finds it from then on
+  SiteId add_site(Site site, std::string_view label = {});  // labelled(label) finds it from then on
   void add_object(ObjectKind kind, std::string name);
   void add_symbol(Symbol symbol) { symbols_.push_back(std::move(symbol)); }
 
@@ -48,8 +50,13 @@ class Dictionary {
   const std::vector<Symbol>& symbols() const { return symbols_; }
 
   std::string thread_name(ThreadId t) const;
-  // "V3", "L0x7f00", or the name it was given.
+  // "V3", "V3+2", "0x7f00", or the name it was given.
   std::string object_name(ObjectKind kind, uint64_t id) const;
+  const std::string* given_name(ObjectKind kind, uint64_t id) const;  // none: nullptr
+  // The id that a name tells by itself: an address or an abstract number.
+  static std::optional<uint64_t> told_by_name(ObjectKind kind, std::string_view name);
+  // A name that two threads or two objects of a kind have; empty if there is none.
+  const std::string& repeated() const { return repeated_; }
   const Symbol* symbol_at(uint64_t address) const;
 
  private:
@@ -63,7 +70,8 @@ class Dictionary {
   std::vector<Site> sites_ = {Site{}};
   std::vector<std::string> objects_[kObjectKinds];
   std::vector<Symbol> symbols_;
-  Index thread_index_, site_index_, object_index_[kObjectKinds];
+  Index thread_index_, site_index_, label_index_, object_index_[kObjectKinds];
+  std::string repeated_;
 };
 
 }  // namespace pf

@@ -172,7 +172,9 @@ bool Generator::start_sync(uint32_t slot, Activity activity, Event& event) {
   constexpr MemoryOrder kFenceOrders[] = {MemoryOrder::Acquire, MemoryOrder::Release, MemoryOrder::AcqRel,
                                           MemoryOrder::SeqCst};
   switch (activity) {
-    case Activity::Atomic: access_atomically(slot, event); return true;
+    case Activity::Atomic:
+      access_atomically(slot, atomic_variable(random_.below(options_.atomics)), event);
+      return true;
     case Activity::Fence:
       emit(slot, Op::Fence, 0, event);
       event.order = kFenceOrders[random_.below(4)];
@@ -266,6 +268,8 @@ void Generator::access_block(uint32_t slot, uint32_t block, bool only_reads, Eve
     access_local(slot, event);
   else if (!blocks_[block].live)
     allocate(slot, block, event);
+  else if (!only_reads && options_.atomics > 0 && random_.hit(kQuarter))
+    access_atomically(slot, heap_block(block), event);
   else if (only_reads || !random_.hit(kQuarter))
     access_object(slot, heap_block(block), only_reads, event);
   else
@@ -300,14 +304,14 @@ void Generator::access_object(uint32_t slot, const Object& object, bool only_rea
   if (options_.values) fill_value(object, event);
 }
 
-void Generator::access_atomically(uint32_t slot, Event& event) {
+// The first bytes of the object, the same for every thread.
+void Generator::access_atomically(uint32_t slot, const Object& object, Event& event) {
   constexpr MemoryOrder kLoadOrders[] = {MemoryOrder::Relaxed, MemoryOrder::Consume, MemoryOrder::Acquire,
                                          MemoryOrder::SeqCst};
   constexpr MemoryOrder kStoreOrders[] = {MemoryOrder::Relaxed, MemoryOrder::Release, MemoryOrder::SeqCst};
   constexpr Op kOperations[] = {Op::AtomicLoad, Op::AtomicStore, Op::AtomicRmw};
-  const Object object = atomic_variable(random_.below(options_.atomics));
   emit(slot, kOperations[random_.below(3)], object.address, event);
-  event.size = object.size;
+  event.size = kVariableSize;
   if (event.op == Op::AtomicLoad)
     event.order = kLoadOrders[random_.below(4)];
   else if (event.op == Op::AtomicStore)

@@ -137,7 +137,7 @@ class Generator {
   void access_block(uint32_t slot, uint32_t block, bool only_reads, Event& event);
   void access_block_wildly(uint32_t slot, uint32_t block, Event& event);
   void access_object(uint32_t slot, const Object& object, bool only_reads, Event& event);
-  void access_atomically(uint32_t slot, Event& event);
+  void access_atomically(uint32_t slot, const Object& object, Event& event);
   void allocate(uint32_t slot, uint32_t block, Event& event);
   void deallocate(uint32_t slot, uint32_t block, Event& event);
   void fill_value(const Object& object, Event& event);

@@ -18,6 +18,7 @@ class OutputFile {
   ~OutputFile();
 
   Status write(std::string_view bytes);
+  const std::string& path() const { return path_; }
   uint64_t offset() const { return offset_; }
   // Makes the file appear under its name.
   Status commit();

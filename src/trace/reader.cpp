@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "trace/codec.h"
 #include "trace/text.h"
@@ -120,21 +121,25 @@ class BinaryReader final : public TraceSource {
   Status seek(uint64_t event) override {
     const Result<std::vector<IndexEntry>> index = read_index();
     if (!index && (!options_.salvage || !header_read_)) return index.error();
-    uint64_t start = sizeof(FileHeader);
-    for (const IndexEntry& entry : index ? *index : std::vector<IndexEntry>{}) {
-      if (entry.kind == BlockKind::Tables) {
-        Status status = go_to(entry.offset);
-        if (status) status = read_block();
-        if (!status) return status;
-        start = offset_;
-      } else {
-        start = entry.offset;
-        events_read_ = entry.first_event;
-        if (event < entry.first_event + entry.events) break;
-      }
+    if (!index) {
+      skip_ = event;
+      return go_to(sizeof(FileHeader));
     }
-    skip_ = event - std::min(event, events_read_);
-    return go_to(start);
+    for (const IndexEntry& entry : *index) {
+      if (entry.kind == BlockKind::Events) {
+        events_read_ = entry.first_event;
+        if (event - std::min(event, events_read_) < entry.events) {
+          skip_ = event - std::min(event, events_read_);
+          return go_to(entry.offset);
+        }
+        continue;
+      }
+      Status status = go_to(entry.offset);
+      if (status) status = read_block();
+      if (!status) return salvageable(status);
+    }
+    ended_ = true;
+    return Done{};
   }
 
  private:
@@ -173,6 +178,7 @@ class BinaryReader final : public TraceSource {
       return Error{name_ + ": trace format version " + std::to_string(header.version) +
                    " at offset 8, this program reads version " + std::to_string(kVersion)};
     }
+    if (header.zero != 0) return at_offset("wrong header", offsetof(FileHeader, zero));
     header_read_ = true;
     return Done{};
   }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 namespace pf {
@@ -60,17 +61,102 @@ std::string quoted(std::string_view s) {
   return "'" + std::string(s.substr(0, kShown)) + (s.size() > kShown ? "...'" : "'");
 }
 
-// --- one event ---
+// --- names in .txt: any bytes; those that mean something there are written \HH ---
 
-// Inside an abstract variable: "V3+2" is its third byte. Names of other tools may look like that and mean nothing.
-uint64_t parse_variable(std::string_view name, Dictionary& names, bool std_only) {
-  const std::size_t plus = name.rfind('+');
-  if (!std_only && plus != std::string_view::npos && plus + 2 == name.size() && name[plus + 1] > '0' &&
-      name[plus + 1] < '8') {
-    const uint64_t base = names.object(ObjectKind::Variable, name.substr(0, plus));
-    if (base >= kAbstract && base < kNamed) return base + static_cast<uint64_t>(name[plus + 1] - '0');
+constexpr std::string_view kSeparators = "|", kVariableSeparators = "|,+";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+void append_escaped(std::string& line, unsigned char c) {
+  line += '\\';
+  line += kHexDigits[c >> 4];
+  line += kHexDigits[c & 15];
+}
+
+// `looks_like_more`: what an address or a number also looks like; an escape says that it is a name.
+void append_name(std::string& line, std::string_view name, std::string_view separators, bool looks_like_more = false) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool means_more = c < ' ' || c == 0x7F || c == '\\' || separators.find(name[i]) != std::string_view::npos ||
+                            (i == 0 && (c == '#' || looks_like_more));
+    means_more ? append_escaped(line, c) : line.push_back(name[i]);
   }
-  return names.object(ObjectKind::Variable, name);
+}
+
+bool is_escaped(std::string_view text) { return text.find('\\') != std::string_view::npos; }
+
+Result<std::string> unescape(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      name += text[i];
+      continue;
+    }
+    const std::string_view digits = text.substr(i + 1, 2);
+    const std::size_t high = digits.size() == 2 ? kHexDigits.find(digits[0]) : std::string_view::npos;
+    const std::size_t low = digits.size() == 2 ? kHexDigits.find(digits[1]) : std::string_view::npos;
+    if (high == std::string_view::npos || low == std::string_view::npos)
+      return Error{"wrong escape in " + quoted(text)};
+    name += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return name;
+}
+
+// --- one event, parsed ---
+
+Result<ThreadId> parse_thread(std::string_view text, Dictionary& names, bool std_only) {
+  if (std_only || !is_escaped(text)) return names.thread(text);
+  const Result<std::string> name = unescape(text);
+  if (!name) return name.error();
+  return names.thread(*name);
+}
+
+// "#3" is a site that was described before, if one was.
+Result<SiteId> parse_location(std::string_view text, Dictionary& names, bool std_only) {
+  if (text.empty()) return kNoSite;
+  if (std_only) return names.site(text);
+  if (const auto site = text[0] == '#' ? names.labelled(text) : std::nullopt) return *site;
+  const Result<std::string> name = unescape(text);
+  if (!name) return name.error();
+  return names.site(*name);
+}
+
+// In STD every name is a variable of its own; in .txt "V3+2" is the third byte of V3, and "0x7f00" an address.
+Result<uint64_t> parse_object(ObjectKind kind, std::string_view text, Dictionary& names, bool std_only) {
+  if (std_only) return text.starts_with("0x") ? names.named(kind, text) : names.object(kind, text);
+  uint64_t inside = 0;
+  if (kind == ObjectKind::Variable && text.size() > 2 && text[text.size() - 2] == '+' && text.back() > '0' &&
+      text.back() < '8') {
+    inside = static_cast<uint64_t>(text.back() - '0');
+    text.remove_suffix(2);
+  }
+  if (is_escaped(text)) {
+    const Result<std::string> name = unescape(text);
+    if (!name) return name.error();
+    return names.named(kind, *name) + inside;
+  }
+  const uint64_t object = names.object(kind, text);
+  if (inside != 0 && object < kAbstract) return Error{"'+' after the address " + quoted(text)};
+  return object + inside;
+}
+
+// What may follow the operand: the bytes of an access or a block, the order of an atomic.
+Status parse_argument(Event& e, std::string_view argument) {
+  if (const auto order = named<MemoryOrder>(argument, kOrderNames); order && is_atomic(e.op)) {
+    e.order = *order;
+    return Done{};
+  }
+  const auto n = number(argument);
+  if (!n) return Error{"cannot understand " + quoted(argument)};
+  if (has_extent(e.op)) {
+    e.value = *n;
+    return Done{};
+  }
+  if (*n == 0 || *n > kMaxAccessSize) {
+    return Error{"access of " + std::string(argument) + " bytes (1 to 1048576 are possible)"};
+  }
+  e.size = static_cast<uint32_t>(*n);
+  return Done{};
 }
 
 // The arguments between the parentheses: operand, then whatever the operation has.
@@ -88,31 +174,68 @@ Status parse_arguments(Event& e, std::string_view arguments, Dictionary& names, 
   const std::string_view operand = more ? cut(rest, ',') : arguments;
   if (operand.empty()) return Error{"operation without an operand"};
   if (e.op == Op::Fork || e.op == Op::Join) {
-    e.target = index(names.thread(operand));
-  } else if (object_kind(e.op) == ObjectKind::Variable) {
-    e.target = parse_variable(operand, names, std_only);
+    const Result<ThreadId> other = parse_thread(operand, names, std_only);
+    if (!other) return other.error();
+    e.target = index(*other);
   } else {
-    e.target = names.object(object_kind(e.op), operand);
+    const Result<uint64_t> object = parse_object(object_kind(e.op), operand, names, std_only);
+    if (!object) return object.error();
+    e.target = *object;
   }
   if (is_access(e.op)) e.size = kVariableSize;
   while (more && !rest.empty()) {
-    const std::string_view argument = cut(rest, ',');
-    if (const auto order = named<MemoryOrder>(argument, kOrderNames); order && is_atomic(e.op)) {
-      e.order = *order;
-      continue;
-    }
-    const auto n = number(argument);
-    if (!n) return Error{"cannot understand " + quoted(argument)};
-    if (has_extent(e.op)) {
-      e.value = *n;
-    } else if (*n == 0 || *n > kMaxAccessSize) {
-      return Error{"access of " + std::string(argument) + " bytes (1 to 1048576 are possible)"};
-    } else {
-      e.size = static_cast<uint32_t>(*n);
-    }
+    const Status argument = parse_argument(e, cut(rest, ','));
+    if (!argument) return argument;
   }
   if (e.target > kLastAddress) return Error{"address past the end of memory"};
   return Done{};
+}
+
+// --- one event, written ---
+
+void append_thread(std::string& line, ThreadId id, const Dictionary& names, bool std_only) {
+  if (std_only) {
+    line += names.thread_name(id);
+  } else {
+    append_name(line, names.thread_name(id), kSeparators);
+  }
+}
+
+void append_operand(std::string& line, const Event& e, const Dictionary& names, bool std_only) {
+  const ObjectKind kind = object_kind(e.op);
+  const bool variable = kind == ObjectKind::Variable;
+  if (e.op == Op::Fork || e.op == Op::Join) {
+    append_thread(line, ThreadId{static_cast<uint32_t>(e.target)}, names, std_only);
+  } else if (const std::string* given = std_only ? nullptr : names.given_name(kind, e.target)) {
+    append_name(line, *given, variable ? kVariableSeparators : kSeparators,
+                Dictionary::told_by_name(kind, *given).has_value());
+    if (variable && (e.target & 7) != 0) line += '+' + std::to_string(e.target & 7);
+  } else {
+    line += names.object_name(kind, e.target);
+  }
+}
+
+void append_location(std::string& line, SiteId id, const Dictionary& names, bool std_only) {
+  const auto& sites = names.sites();
+  if (id == kNoSite || index(id) >= sites.size()) return;
+  const Site& site = sites[index(id)];
+  if (site.structured()) {
+    line += '#' + std::to_string(index(id));
+  } else if (std_only) {
+    line += site.location;
+  } else {
+    append_name(line, site.location, kSeparators);
+  }
+}
+
+// What keeps an event out of an STD file; empty if nothing does.
+std::string not_in_std(const Event& e, const Dictionary& names) {
+  if (!in_std(e.op)) return "operation " + quoted(name(e.op));
+  if (e.has_value) return "value of an access";
+  if (is_access(e.op) && (e.size != kVariableSize || e.target % kVariableSize != 0)) {
+    return "access of " + std::to_string(e.size) + " bytes at " + names.object_name(ObjectKind::Variable, e.target);
+  }
+  return {};
 }
 
 }  // namespace
@@ -126,14 +249,15 @@ Result<Event> parse_event(std::string_view line, Dictionary& names, bool std_onl
     return Error{"expected thread|operation(operand)|location, found " + quoted(line)};
   }
   std::string_view operation = rest.substr(0, bar);
-  const std::string_view location = rest.substr(bar + 1);
   const std::size_t open = operation.find('('), close = operation.rfind(')');
   const std::string_view name = operation.substr(0, open);
   const auto op = named<Op>(name, kOpNames);
   if (!op || (std_only && !in_std(*op))) return Error{"unknown operation " + quoted(name)};
   Event e;
   e.op = *op;
-  e.thread = names.thread(thread);
+  const Result<ThreadId> actor = parse_thread(thread, names, std_only);
+  if (!actor) return actor.error();
+  e.thread = *actor;
   if (open != std::string_view::npos) {
     if (close == std::string_view::npos || close < open) return Error{"missing ')' in " + quoted(operation)};
     const Status arguments = parse_arguments(e, operation.substr(open + 1, close - open - 1), names, std_only);
@@ -148,21 +272,22 @@ Result<Event> parse_event(std::string_view line, Dictionary& names, bool std_onl
   } else if (has_operand(e.op) || e.op == Op::Fence) {
     return Error{"operation " + quoted(name) + " needs an operand"};
   }
-  if (!location.empty()) e.site = names.site(location);
+  const Result<SiteId> site = parse_location(rest.substr(bar + 1), names, std_only);
+  if (!site) return site.error();
+  e.site = *site;
   return e;
 }
 
-std::string format_event(const Event& e, const Dictionary& names) {
-  std::string line = names.thread_name(e.thread);
+std::string format_event(const Event& e, const Dictionary& names, bool std_only) {
+  std::string line;
+  append_thread(line, e.thread, names, std_only);
   line += '|';
   line += name(e.op);
   if (e.op == Op::Fence) {
     line += '(' + std::string(name(e.order)) + ')';
   } else if (has_operand(e.op)) {
-    const bool thread = e.op == Op::Fork || e.op == Op::Join;
     line += '(';
-    line += thread ? names.thread_name(ThreadId{static_cast<uint32_t>(e.target)})
-                   : names.object_name(object_kind(e.op), e.target);
+    append_operand(line, e, names, std_only);
     if (is_access(e.op) && e.size != kVariableSize) line += ',' + std::to_string(e.size);
     if (is_atomic(e.op)) line += ',' + std::string(name(e.order));
     if (has_extent(e.op)) line += ',' + std::to_string(e.value);
@@ -170,11 +295,7 @@ std::string format_event(const Event& e, const Dictionary& names) {
     if (e.has_value) line += '=' + std::to_string(e.value);
   }
   line += '|';
-  const auto& sites = names.sites();
-  if (e.site != kNoSite && index(e.site) < sites.size()) {
-    const Site& site = sites[index(e.site)];
-    line += site.structured() ? '#' + std::to_string(index(e.site)) : site.location;
-  }
+  append_location(line, e.site, names, std_only);
   line += '\n';
   return line;
 }
@@ -196,7 +317,7 @@ namespace {
 class TextReader final : public TraceSource {
  public:
   TextReader(std::string path, gzFile file, bool std_only)
-      : path_(std::move(path)), file_(file), std_only_(std_only), buffer_(kMaxLine + 2) {
+      : path_(std::move(path)), file_(file), std_only_(std_only), buffer_(4 * kMaxLine) {
     gzbuffer(file_, 1U << 17);
   }
   TextReader(const TextReader&) = delete;
@@ -230,23 +351,43 @@ class TextReader final : public TraceSource {
   // False at the end of the file.
   Result<bool> read_line() {
     ++line_;
-    if (gzgets(file_, buffer_.data(), static_cast<int>(buffer_.size())) == nullptr) {
-      int code = 0;
-      const char* message = gzerror(file_, &code);
-      if (code == Z_ERRNO) return at_line(std::string("cannot read: ") + std::strerror(errno));
-      if (code != Z_OK && code != Z_STREAM_END) return at_line(std::string("damaged gzip data (") + message + ")");
-      if (line_ == 1 && gztell(file_) == 0) return Error{path_ + ": file is empty, not a trace"};
-      return false;
+    const char* begin = buffer_.data() + begin_;
+    const void* newline = std::memchr(begin, '\n', end_ - begin_);
+    while (newline == nullptr && end_ - begin_ <= kMaxLine && !at_end_) {
+      const Status more = fill();
+      if (!more) return more.error();
+      begin = buffer_.data() + begin_;
+      newline = std::memchr(begin, '\n', end_ - begin_);
     }
-    // gzgets stops at a newline; a zero byte in the text would hide what follows it.
-    std::string_view text(buffer_.data());
-    if (text.empty() || (text.back() != '\n' && gzeof(file_) == 0)) {
-      return at_line(text.size() > kMaxLine ? "line longer than 65536 characters" : "zero byte in the text");
-    }
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    if (begin_ == end_) return false;
+    const std::size_t size =
+        newline != nullptr ? static_cast<std::size_t>(static_cast<const char*>(newline) - begin) : end_ - begin_;
+    begin_ += size + (newline != nullptr ? 1 : 0);
+    if (size > kMaxLine) return at_line("line longer than 65536 characters");
+    std::string_view text(begin, size);
+    if (text.find('\0') != std::string_view::npos) return at_line("zero byte in the text");
+    while (text.ends_with('\r')) text.remove_suffix(1);
     const Status status = use_line(text);
     if (!status) return at_line(status.error().message);
     return true;
+  }
+
+  // Moves what is left to the front of the buffer and reads more behind it.
+  Status fill() {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+    const int n = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
+    int code = Z_OK;
+    std::string_view message = gzerror(file_, &code);
+    if (code == Z_ERRNO) return at_line(std::string("cannot read: ") + std::strerror(errno));
+    if (n < 0 || code != Z_OK) {
+      if (message.starts_with(path_ + ": ")) message.remove_prefix(path_.size() + 2);
+      return at_line("damaged gzip data (" + std::string(message) + ")");
+    }
+    if (n == 0 && gztell(file_) == 0) return Error{path_ + ": file is empty, not a trace"};
+    at_end_ = n == 0;
+    end_ += static_cast<std::size_t>(n);
+    return Done{};
   }
 
   Status use_line(std::string_view text) {
@@ -273,24 +414,41 @@ class TextReader final : public TraceSource {
       nanoseconds_ = *time;
       return Done{};
     }
-    if (kind == "symbol") {
-      const auto address = number(cut(text, '|')), size = number(cut(text, '|'));
-      if (!address || !size || text.empty()) return Error{"wrong symbol"};
-      names_.add_symbol({*address, *size, std::string(text)});
-      return Done{};
-    }
-    if (kind != "site") return Error{"unknown directive " + quoted(kind)};
+    if (kind == "symbol") return symbol(text);
+    if (kind == "site") return site(text);
+    return Error{"unknown directive " + quoted(kind)};
+  }
+
+  Status symbol(std::string_view text) {
+    const auto address = number(cut(text, '|')), size = number(cut(text, '|'));
+    Result<std::string> name = unescape(text);
+    if (!address || !size || text.empty() || !name) return Error{"wrong symbol"};
+    names_.add_symbol({*address, *size, std::move(*name)});
+    return Done{};
+  }
+
+  Status site(std::string_view text) {
     const std::string_view label = cut(text, ' ');
     Site site;
-    site.function = cut(text, '|');
-    site.file = cut(text, '|');
-    const auto line = number(cut(text, '|')), column = number(cut(text, '|'));
-    site.module = cut(text, '|');
-    const auto offset = number(text);
-    if (!line || !column || !offset || !site.structured() || label.empty()) return Error{"wrong site"};
-    site.line = static_cast<uint32_t>(*line);
-    site.column = static_cast<uint32_t>(*column);
-    site.offset = *offset;
+    bool good = label.starts_with('#');
+    const auto cut_name = [&] {
+      const Result<std::string> name = unescape(cut(text, '|'));
+      good = good && name;
+      return name ? *name : std::string();
+    };
+    const auto cut_number = [&](uint64_t most) {
+      const auto n = number(cut(text, '|'));
+      good = good && n && *n <= most;
+      return n.value_or(0);
+    };
+    constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max(), kMost64 = std::numeric_limits<uint64_t>::max();
+    site.function = cut_name();
+    site.file = cut_name();
+    site.line = static_cast<uint32_t>(cut_number(kMost32));
+    site.column = static_cast<uint32_t>(cut_number(kMost32));
+    site.module = cut_name();
+    site.offset = cut_number(kMost64);
+    if (!good || !text.empty() || !site.structured()) return Error{"wrong site"};
     names_.add_site(std::move(site), label);
     return Done{};
   }
@@ -299,6 +457,8 @@ class TextReader final : public TraceSource {
   gzFile file_;
   bool std_only_;
   std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not used yet
+  bool at_end_ = false;
   Dictionary names_;
   std::vector<Event> batch_;
   std::vector<uint64_t> lines_;
@@ -322,12 +482,18 @@ class TextWriter final : public TraceWriter {
   }
 
   Status add(std::span<const Event> events, const Dictionary& names) override {
-    if (name_.format == TraceFormat::Text) write_directives(names);
+    const bool std_only = name_.format == TraceFormat::Std;
+    const Status fit = std_only ? check_std_names(names) : Status(Done{});
+    if (!fit) return fit;
+    if (!names.repeated().empty()) {
+      return refused("text cannot tell two threads or objects of the name " + quoted(names.repeated()) + " apart");
+    }
+    if (!std_only) write_directives(names);
     for (const Event& e : events) {
-      if (name_.format == TraceFormat::Std && !in_std(e.op)) {
-        return Error{"the STD format has no operation " + quoted(name(e.op)) + " (.txt has them all)"};
-      }
-      text_ += format_event(e, names);
+      ++events_;
+      const std::string lacks = std_only ? not_in_std(e, names) : "";
+      if (!lacks.empty()) return refused("STD has no " + lacks + ", .txt has (event " + std::to_string(events_) + ")");
+      text_ += format_event(e, names, std_only);
     }
     return text_.size() >= kBuffer ? flush(Z_NO_FLUSH) : Status(Done{});
   }
@@ -347,19 +513,52 @@ class TextWriter final : public TraceWriter {
  private:
   static constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
+  Status refused(const std::string& why) const { return Error{file_.path() + ": " + why}; }
+
   // Sites that are only a location need none, the events name them; the others get a label.
   void write_directives(const Dictionary& names) {
     for (; sites_done_ < names.sites().size(); ++sites_done_) {
       const Site& s = names.sites()[sites_done_];
       if (!s.structured()) continue;
-      text_ += "#!site #" + std::to_string(sites_done_) + " " + s.function + "|" + s.file + "|" +
-               std::to_string(s.line) + "|" + std::to_string(s.column) + "|" + s.module + "|" +
-               std::to_string(s.offset) + "\n";
+      text_ += "#!site #" + std::to_string(sites_done_) + " ";
+      append_name(text_, s.function, kSeparators);
+      text_ += '|';
+      append_name(text_, s.file, kSeparators);
+      text_ += "|" + std::to_string(s.line) + "|" + std::to_string(s.column) + "|";
+      append_name(text_, s.module, kSeparators);
+      text_ += "|" + std::to_string(s.offset) + "\n";
     }
     for (; symbols_done_ < names.symbols().size(); ++symbols_done_) {
       const Symbol& s = names.symbols()[symbols_done_];
-      text_ += "#!symbol " + std::to_string(s.address) + "|" + std::to_string(s.size) + "|" + s.name + "\n";
+      text_ += "#!symbol " + std::to_string(s.address) + "|" + std::to_string(s.size) + "|";
+      append_name(text_, s.name, {});
+      text_ += '\n';
     }
+  }
+
+  // STD has no way to write some names: they would be read as something else.
+  Status check_std_names(const Dictionary& names) {
+    constexpr std::string_view kLineEnds{"\n\r\0", 3}, kFieldEnds{"|\n\r\0", 4};
+    const auto check = [&](std::string_view name, std::string_view ends, bool looks_like_more) {
+      if (!looks_like_more && name.find_first_of(ends) == std::string_view::npos) return Status(Done{});
+      return refused("STD cannot have the name " + quoted(name) + ", .txt can");
+    };
+    Status fit = Done{};
+    for (; fit && threads_checked_ < names.threads().size(); ++threads_checked_) {
+      const std::string& name = names.threads()[threads_checked_];
+      fit = check(name, kFieldEnds, name.starts_with('#'));
+    }
+    for (; fit && sites_done_ < names.sites().size(); ++sites_done_) {
+      fit = check(names.sites()[sites_done_].location, kFieldEnds, false);
+    }
+    for (unsigned kind = 0; kind < kObjectKinds; ++kind) {
+      const auto& objects = names.objects(static_cast<ObjectKind>(kind));
+      for (std::size_t& i = objects_checked_[kind]; fit && i < objects.size(); ++i) {
+        const auto told = Dictionary::told_by_name(static_cast<ObjectKind>(kind), objects[i]);
+        fit = check(objects[i], kLineEnds, told && *told >= kAbstract);
+      }
+    }
+    return fit;
   }
 
   Status flush(int mode) {
@@ -388,7 +587,8 @@ class TextWriter final : public TraceWriter {
   z_stream zip_{};
   std::string text_;
   std::size_t sites_done_ = 1, symbols_done_ = 0;
-  uint64_t nanoseconds_ = 0;
+  std::size_t threads_checked_ = 0, objects_checked_[kObjectKinds] = {};
+  uint64_t nanoseconds_ = 0, events_ = 0;
 };
 
 }  // namespace

@@ -21,8 +21,9 @@ struct TraceName {
 // From the ending of a file's name: .pft .std .txt, and .std.gz .txt.gz.
 Result<TraceName> parse_trace_name(std::string_view path);
 
-// One line with its newline. `std_only`: nothing that the STD format lacks; the error names what it is.
-std::string format_event(const Event& e, const Dictionary& names);
+// One line with its newline. `std_only`: nothing that the STD format lacks; the error names what it is. To be written
+// so, an event and its names must fit the format (the writer checks it).
+std::string format_event(const Event& e, const Dictionary& names, bool std_only = false);
 Result<Event> parse_event(std::string_view line, Dictionary& names, bool std_only);
 
 std::unique_ptr<TraceWriter> make_text_writer(OutputFile file, TraceName name);

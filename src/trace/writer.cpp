@@ -62,8 +62,11 @@ class BinaryWriter final : public TraceWriter {
   // Names first, so that a reader knows them when it meets them.
   Status flush(const Dictionary& names) {
     Status status = write_header();
-    const std::string tables = encode_tables(names, tables_done_);
-    if (status && !tables.empty()) status = write_block(BlockKind::Tables, tables, 0);
+    while (status) {
+      const std::string tables = encode_tables(names, tables_done_);
+      if (tables.empty()) break;
+      status = write_block(BlockKind::Tables, tables, 0);
+    }
     const uint32_t events = encoder_.events();
     if (status && events != 0) status = write_block(BlockKind::Events, encoder_.take(), events);
     return status;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
+bool gives_value(Op op) { return writes(op) || op == Op::Alloc; }
 bool reads_value(Op op) { return op == Op::Read || op == Op::AtomicLoad || op == Op::AtomicRmw; }
 bool modifies_atomically(Op op) { return op == Op::AtomicStore || op == Op::AtomicRmw; }
 bool reads_atomically(Op op) { return op == Op::AtomicLoad || op == Op::AtomicRmw; }
@@ -75,12 +76,11 @@ bool conflict(std::span<const Event> trace, const Cells& cells, size_t a, size_t
   return false;
 }
 
-// The event whose value the byte has just before `reader`: the last write, or none if there is none since an alloc.
+// The event whose value the byte has just before `reader`: the last write or alloc.
 size_t last_write(std::span<const Event> trace, const Cells& cells, size_t cell, size_t reader) {
   for (size_t i = reader; i-- > 0;) {
     if (!cells.touches(i, cell)) continue;
-    if (trace[i].op == Op::Alloc) return kNone;
-    if (writes(trace[i].op)) return i;
+    if (gives_value(trace[i].op)) return i;
   }
   return kNone;
 }
@@ -128,7 +128,7 @@ class Rules {
            barrier_edge(a, b) || semaphore_edge(a, b) || atomic_edge(a, b) || fence_edge(a, b);
   }
   bool reads_from_edge(size_t a, size_t b) const {
-    if (!reads_value(trace_[b].op) || !writes(trace_[a].op)) return false;
+    if (!reads_value(trace_[b].op) || !gives_value(trace_[a].op)) return false;
     const Cells::Range common = cells_.common(a, b);
     for (size_t cell = common.begin; cell < common.end; ++cell)
       if (last_write(trace_, cells_, cell, b) == a) return true;
@@ -454,9 +454,9 @@ Predictor::State Predictor::run(State state, size_t event) const {
   ++state[thread];
   for (size_t cell = cells_.of(event).begin; cell < cells_.of(event).end; ++cell) {
     char16_t& writer = state[writer_index(cell)];
-    if (writes(e.op)) writer = as_writer(event);
+    if (gives_value(e.op)) writer = as_writer(event);
     // A write that no one will read is none: states that differ only in such writes are one.
-    if (e.op == Op::Alloc || all_run(state, readers_[cell])) writer = as_writer(kNone);
+    if (all_run(state, readers_[cell])) writer = as_writer(kNone);
   }
   if (e.op == Op::Notify)
     for (size_t waiter = 0; waiter < threads_.size(); ++waiter) {

@@ -37,7 +37,8 @@ Reports run_engine(DetectorStage& engine, std::span<const Event> trace) {
           std::find_if(trace.begin(), trace.end(), [&](const Event& e) { return e.site == site; }) - trace.begin());
     };
     const std::size_t first = event_at(race.record.first.site), second = event_at(race.record.second.site);
-    reports.pairs.insert({first, second});
+    const bool fresh = reports.pairs.insert({first, second}).second;
+    if (!fresh || race.record.count != 1) reports.lie = "count: the pair occurs once";
     std::string lie = check_access(race.record.first, race.first_locks, trace[first], held[first]);
     if (lie.empty()) lie = check_access(race.record.second, race.second_locks, trace[second], held[second]);
     if (reports.lie.empty()) reports.lie = lie;

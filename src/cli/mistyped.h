@@ -1,0 +1,12 @@
+// A mistyped command or option is the likeliest mistake on a command line, and CLI11's own message for it helps little.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace pf::cli {
+
+// The first word that no verb knows, with the nearest one that it does; empty if the mistake is another one.
+std::string mistyped(const CLI::App& app, const std::vector<std::string>& words);
+
+}  // namespace pf::cli

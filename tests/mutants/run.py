@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Breaks the engines on purpose, one way at a time, and expects the property tests to notice.
+
+Each mutant of mutants.txt is applied to a copy of the tree, the property tests are built and run there, and the mutant is
+killed if they fail. Prints a table; exit code 1 if a mutant survives (or no longer applies). The tree itself is not touched.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Mutant:
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+def parse(text):
+    mutants = []
+    for block in re.split(r"^== ", text, flags=re.M)[1:]:
+        lines = block.rstrip("\n").split("\n")
+        old = [l[1:] for l in lines[2:] if l.startswith("-")]
+        new = [l[1:] for l in lines[2:] if l.startswith("+")]
+        mutants.append(Mutant(lines[0], lines[1], "\n".join(old), "\n".join(new)))
+    return mutants
+
+
+class Workshop:
+    """A copy of the tree with a build of its own."""
+
+    def __init__(self, folder):
+        self.tree = folder / "tree"
+        self.build = folder / "build"
+        for part in ["CMakeLists.txt", "cmake", "src", "tests", "CMakePresets.json"]:
+            source = ROOT / part
+            target = self.tree / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+        self.call(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, "-DCMAKE_CXX_COMPILER=clang++-19",
+                   "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_CXX_FLAGS=-w"])
+
+    def call(self, command, **options):
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+    def test(self, traces):
+        """The first complaint of the tests, or nothing if they are content."""
+        try:
+            self.call(["ninja", "-C", self.build, "property_tests"])
+        except subprocess.CalledProcessError as e:
+            return "", "does not compile: " + next((l for l in e.output.split("\n") if "error:" in l), "?").strip()
+        environment = dict(os.environ, PF_TRACES=str(traces))
+        try:
+            self.call([self.build / "tests" / "property_tests", "--gtest_fail_fast"], env=environment, timeout=300)
+        except subprocess.CalledProcessError as e:
+            failed = re.search(r"\[  FAILED  \] (\S+?),? ", e.output)
+            reason = re.search(r"Failed\n(.*?),? seed", e.output)
+            test = failed.group(1).split("/")[-1] if failed else f"exit code {e.returncode}"
+            return f"{test}: {reason.group(1) if reason else 'crash'}", ""
+        except subprocess.TimeoutExpired:
+            return "does not end", ""
+        return "", ""
+
+    def judge(self, mutant, traces):
+        path = self.tree / mutant.file
+        original = path.read_text()
+        if original.count(mutant.old) != 1:
+            return "", f"its text occurs {original.count(mutant.old)} times in {mutant.file}"
+        path.write_text(original.replace(mutant.old, mutant.new))
+        try:
+            return self.test(traces)
+        finally:
+            path.write_text(original)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--traces", type=int, default=20000, help="random traces per engine (default 20000)")
+    options.add_argument("--only", default="", help="mutants whose name contains this")
+    options.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = options.parse_args()
+
+    mutants = [m for m in parse((ROOT / "tests/mutants/mutants.txt").read_text()) if args.only in m.name]
+    with tempfile.TemporaryDirectory(prefix="photofinish-mutants-") as folder:
+        local = threading.local()
+
+        def judge(mutant):
+            if not hasattr(local, "workshop"):
+                local.workshop = Workshop(Path(tempfile.mkdtemp(dir=folder)))
+                complaint, broken = local.workshop.test(100)
+                assert not complaint and not broken, f"the tests fail without any mutant: {complaint}{broken}"
+            return local.workshop.judge(mutant, args.traces)
+
+        width = max(len(m.name) for m in mutants)
+        survivors = 0
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            for mutant, (complaint, broken) in zip(mutants, pool.map(judge, mutants)):
+                verdict = "killed  " if complaint else "BROKEN  " if broken else "SURVIVED"
+                survivors += not complaint
+                print(f"{verdict} {mutant.name:<{width}}  {complaint or broken}", flush=True)
+    print(f"{len(mutants) - survivors} passed, {survivors} failed")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
