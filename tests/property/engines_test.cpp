@@ -10,11 +10,11 @@
 #include <map>
 
 #include "offline/catalog.h"
-#include "oracle.h"
-#include "run_engine.h"
-#include "shrink.h"
+#include "property/oracle.h"
+#include "property/run_engine.h"
+#include "property/shrink.h"
+#include "support/text_trace.h"
 #include "trace/generator.h"
-#include "trace/text.h"
 
 namespace pf {
 namespace {
@@ -165,40 +165,25 @@ TEST_P(Engines, KeepTheirGuaranteeWhenClocksRunOut) {
   test_engine([&] { return make_narrow(info.name); }, kGuarantees.at(info.name), traces() / 4);
 }
 
-// What random traces seldom hit, written by hand; sites are given anew, so that they are unique.
+// What random traces seldom hit, written by hand.
 const std::vector<std::string_view> kDirectedTraces = {
     // A new block at the address of an old atomic has nothing to do with it.
-    "T0|w(V0)|,T0|store(0x40,release)|,T0|free(0x40,8)|,T1|alloc(0x40,8)|,T1|load(0x40,acquire)|,T1|w(V0)|",
-    "T0|w(V0)|,T0|store(0x40,release)|,T1|alloc(0x38,16)|,T1|load(0x40,acquire)|,T1|w(V0)|",
+    "T0|w(V0)| T0|store(0x40,release)| T0|free(0x40,8)| T1|alloc(0x40,8)| T1|load(0x40,acquire)| T1|w(V0)|",
+    "T0|w(V0)| T0|store(0x40,release)| T1|alloc(0x38,16)| T1|load(0x40,acquire)| T1|w(V0)|",
     // A recursive lock is held until its last release.
-    "T0|acq(L0)|,T0|acq(L0)|,T0|w(V0)|,T0|rel(L0)|,T0|w(V1)|,T0|rel(L0)|,T1|w(V1)|,T1|acq(L0)|,T1|w(V0)|,T1|rel(L0)|",
+    "T0|acq(L0)| T0|acq(L0)| T0|w(V0)| T0|rel(L0)| T0|w(V1)| T0|rel(L0)| T1|w(V1)| T1|acq(L0)| T1|w(V0)| T1|rel(L0)|",
     // Two frees of one block, and a use after both.
-    "T0|alloc(0x40,64)|,T0|fork(T1)|,T0|free(0x40,64)|,T1|free(0x48,8)|,T1|r(0x44,8)|,T0|w(0x60,4)|",
+    "T0|alloc(0x40,64)| T0|fork(T1)| T0|free(0x40,64)| T1|free(0x48,8)| T1|r(0x44,8)| T0|w(0x60,4)|",
     // An access over many granules meets accesses to parts of it.
-    "T0|w(0x3d,40)|,T1|r(0x40,1)|,T1|w(0x41,8)|,T0|r(0x41,1)|,T1|w(0x3d,40)|",
+    "T0|w(0x3d,40)| T1|r(0x40,1)| T1|w(0x41,8)| T0|r(0x41,1)| T1|w(0x3d,40)|",
     // A thread that was never forked is joined; a thread without events is forked and joined.
-    "T1|w(V0)|,T0|join(T1)|,T0|w(V0)|,T0|fork(T2)|,T0|join(T2)|,T3|r(V0)|",
+    "T1|w(V0)| T0|join(T1)| T0|w(V0)| T0|fork(T2)| T0|join(T2)| T3|r(V0)|",
 };
-
-Trace parse_directed(std::string_view text) {
-  Trace trace;
-  Dictionary names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find("|,", at), text.size() - 1) + 1;
-    const Result<Event> e = parse_event(text.substr(at, end - at), names, false);
-    EXPECT_TRUE(e) << text.substr(at, end - at);
-    if (!e) break;
-    trace.push_back(*e);
-    trace.back().site = SiteId{static_cast<uint32_t>(trace.size())};
-    at = end + 1;
-  }
-  return trace;
-}
 
 TEST_P(Engines, KeepTheirGuaranteeOnDirectedTraces) {
   const EngineInfo& info = *GetParam();
   for (const std::string_view text : kDirectedTraces) {
-    const Trace trace = parse_directed(text);
+    const Trace trace = parse_trace(text).events;
     ASSERT_TRUE(is_well_formed(trace)) << text;
     ASSERT_FALSE(oracle::races(trace, Relation::Hb).empty()) << text;
     EXPECT_EQ(verify(trace, [&] { return make_detector({&info, {}}); }, kGuarantees.at(info.name)), "") << text;

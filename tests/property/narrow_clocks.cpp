@@ -1,7 +1,7 @@
 // Detectors with tiny clocks: a thread whose clock runs out moves to another slot, and nobody may notice.
 #include "detect/registry.h"
 #include "offline/host.h"
-#include "run_engine.h"
+#include "property/run_engine.h"
 
 namespace pf {
 namespace {

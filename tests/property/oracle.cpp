@@ -1,5 +1,5 @@
 // See oracle.h. Each function named *_edge is one row of the table in docs/happens-before.md.
-#include "oracle.h"
+#include "property/oracle.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // The oracle against hand-written traces, one per rule of docs/happens-before.md and direction, and against what must
 // hold of every trace; the checker, the generator and the shrinker, on which all other property tests stand.
-#include "oracle.h"
+#include "property/oracle.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/object.h"
-#include "shrink.h"
+#include "property/shrink.h"
 #include "trace/check.h"
 #include "trace/generator.h"
 

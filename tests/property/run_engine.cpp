@@ -1,4 +1,4 @@
-#include "run_engine.h"
+#include "property/run_engine.h"
 
 #include <algorithm>
 

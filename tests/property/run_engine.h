@@ -7,7 +7,7 @@
 #include <string>
 
 #include "offline/stage.h"
-#include "oracle.h"
+#include "property/oracle.h"
 
 namespace pf {
 

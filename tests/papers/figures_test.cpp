@@ -1,0 +1,108 @@
+// Figures and algorithms of the papers that the happens-before detectors are about, by number.
+// Seeds: 001 SimpleLock, 003 PACER.
+#include <gtest/gtest.h>
+
+#include "offline/catalog.h"
+#include "support/text_trace.h"
+
+namespace pf {
+namespace {
+
+Findings run(std::string_view engine, std::string_view text) {
+  const TextTrace trace = parse_trace(text);
+  const auto info = find_engine(engine, offline_catalog());
+  const auto detector = make_detector({*info, {}});
+  detector->process(trace.events);
+  return detector->findings();
+}
+
+// "write-read 3-8": the operations and the numbers of the two events.
+std::vector<std::string> races(std::string_view engine, std::string_view text) {
+  const TextTrace trace = parse_trace(text);
+  std::vector<std::string> found;
+  for (const FoundRace& r : run(engine, text).races) {
+    const auto site = [&](const RaceAccess& a) { return trace.names.sites()[index(a.site)].location; };
+    found.push_back(std::string(access_name(r.record.first.op)) + "-" + std::string(access_name(r.record.second.op)) +
+                    " " + site(r.record.first) + "-" + site(r.record.second));
+  }
+  return found;
+}
+
+using Races = std::vector<std::string>;
+constexpr std::string_view kAllEngines[] = {"generic", "djit", "fasttrack", "shb"};
+
+// The write at 1.3 and the read at 2.2 can race, but here the lock orders them: happens-before is silent.
+TEST(SimpleLock, Figure1IsHiddenFromHappensBefore) {
+  for (const auto engine : kAllEngines) {
+    EXPECT_EQ(races(engine,
+                    "t1|w(x)| t1|fork(t2)| t1|w(x)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t2|acq(l1)| t2|r(x)| t2|rel(l1)|"),
+              Races{})
+        << engine;
+  }
+}
+
+// "If write access in line 1.3 is executed after 1.6", they report it.
+TEST(SimpleLock, Figure1WithTheWriteLater) {
+  for (const auto engine : kAllEngines) {
+    EXPECT_EQ(races(engine,
+                    "t1|w(x)| t1|fork(t2)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t1|w(x)| t2|acq(l1)| t2|r(x)| t2|rel(l1)|"),
+              (Races{"write-read 6-8"}))
+        << engine;
+  }
+}
+
+// Figure 1 of PACER without sampling: t2's read of x is ordered before t1's write, and both race with t3's write.
+// FastTrack has dropped the read by then; the full clocks still know it.
+constexpr std::string_view kPacerFigure1 = "t2|r(x)| t2|acq(m)| t2|rel(m)| t1|acq(m)| t1|w(x)| t1|rel(m)| t3|w(x)|";
+TEST(Pacer, Figure1WithoutSampling) {
+  EXPECT_EQ(races("fasttrack", kPacerFigure1), (Races{"write-write 5-7"}));
+  EXPECT_EQ(races("djit", kPacerFigure1), (Races{"write-write 5-7", "read-write 1-7"}));
+  EXPECT_EQ(races("generic", kPacerFigure1), (Races{"write-write 5-7", "read-write 1-7"}));
+}
+
+// Algorithms 7 and 8 of PACER, branch by branch, on one variable.
+TEST(FastTrack, Algorithms7And8RuleByRule) {
+  const std::map<std::string_view, std::vector<std::string_view>> kFires = {
+      {"T0|w(x)|", {"write exclusive"}},
+      {"T0|w(x)| T0|w(x)|", {"write exclusive", "write same epoch"}},
+      {"T0|r(x)| T0|r(x)|", {"read exclusive", "read same epoch"}},
+      {"T0|r(x)| T0|fork(T1)| T1|r(x)|", {"read exclusive", "read exclusive"}},
+      {"T0|r(x)| T1|r(x)|", {"read exclusive", "read share"}},
+      {"T0|r(x)| T1|r(x)| T2|r(x)|", {"read exclusive", "read share", "read shared"}},
+      {"T0|r(x)| T1|r(x)| T0|join(T1)| T0|w(x)|", {"read exclusive", "read share", "write shared"}},
+      {"T0|r(x)| T1|r(x)| T0|join(T1)| T0|w(x)| T0|r(x)|",
+       {"read exclusive", "read share", "write shared", "read exclusive"}},
+      {"T0|load(x,relaxed)| T0|store(x,relaxed)|", {"atomic read", "atomic write"}},
+      {"T0|load(x,relaxed)| T0|load(x,relaxed)|", {"atomic read", "atomic same epoch"}},
+  };
+  for (const auto& [text, fires] : kFires) {
+    std::map<std::string_view, uint64_t> expected, counted;
+    for (const auto rule : fires) ++expected[rule];
+    for (const RuleCount& r : run("fasttrack", text).rules) {
+      if (r.count != 0) counted[r.rule] = r.count;
+    }
+    EXPECT_EQ(counted, expected) << text;
+    EXPECT_EQ(races("fasttrack", text), Races{}) << text;
+  }
+}
+
+// Standalone fences: no alarm where C++ orders, an alarm where it does not.
+TEST(Fences, MessagePassing) {
+  for (const auto engine : kAllEngines) {
+    EXPECT_EQ(races(engine, "T0|w(x)| T0|fence(release)| T0|store(f,relaxed)| T1|load(f,relaxed)| T1|fence(acquire)| "
+                            "T1|r(x)|"),
+              Races{})
+        << engine;
+  }
+  for (const auto engine : {"generic", "djit", "fasttrack"}) {
+    EXPECT_EQ(races(engine, "T0|w(x)| T0|fence(release)| T0|store(f,relaxed)| T1|load(f,relaxed)| T1|r(x)|"),
+              (Races{"write-read 1-5"}))
+        << engine;
+    EXPECT_EQ(races(engine, "T0|w(x)| T0|store(f,relaxed)| T1|load(f,relaxed)| T1|fence(acquire)| T1|r(x)|"),
+              (Races{"write-read 1-5"}))
+        << engine;
+  }
+}
+
+}  // namespace
+}  // namespace pf
