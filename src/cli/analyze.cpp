@@ -88,8 +88,11 @@ bool render(const Pass& pass, report::Renderer& renderer) {
   std::vector<report::Summary> summaries;
   for (const RunningChain& c : pass.chains) {
     const Findings findings = c.detector->findings();
-    for (const FoundRace& race : findings.races) {
-      renderer.race(name_race(race, std::string(c.chain.detector().info->name), pass.source->names()));
+    for (const bool real : {true, false}) {  // real ones first
+      for (const FoundRace& race : findings.races) {
+        if ((race.record.verdict == Verdict::Real) != real) continue;
+        renderer.race(name_race(race, std::string(c.chain.detector().info->name), pass.source->names()));
+      }
     }
     summaries.push_back(summarize(c, findings, pass));
   }

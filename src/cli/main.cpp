@@ -24,6 +24,7 @@ int fail(std::string message) {
     if (c == '\n') c = ' ';
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
   }
+  std::fflush(stdout);  // what came before, comes before
   std::fputs(("photofinish: " + message + "\n").c_str(), stderr);
   return kBadInput;
 }

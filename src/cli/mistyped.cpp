@@ -59,8 +59,7 @@ std::string mistyped(const CLI::App& app, const std::vector<std::string>& words)
       const bool value_follows = word == name && option->get_items_expected_max() > 0;
       if (value_follows) ++i;
     } else if (const auto known = commands(*verb); !known.empty()) {
-      const auto it =
-          std::find_if(known.begin(), known.end(), [&](const CLI::App* c) { return c->get_name() == word; });
+      const auto it = std::ranges::find_if(known, [&](const CLI::App* c) { return c->get_name() == word; });
       if (it == known.end()) return unknown_command(*verb, word);
       verb = *it;
     }

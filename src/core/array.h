@@ -32,6 +32,20 @@ class Array {
     size_ = size;
   }
 
+  void remove(uint32_t i) {
+    std::memmove(static_cast<void*>(data_ + i), data_ + i + 1, (size_ - i - 1) * sizeof(T));
+    --size_;
+  }
+
+  Array clone(Env& env) const {
+    Array copy;
+    if (size_ == 0) return copy;
+    copy.reserve(size_, env);
+    std::memcpy(static_cast<void*>(copy.data_), data_, size_ * sizeof(T));
+    copy.size_ = size_;
+    return copy;
+  }
+
   void release(Env& env) {
     if (data_ != nullptr) env.deallocate(data_, capacity_ * sizeof(T));
     data_ = nullptr;

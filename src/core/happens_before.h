@@ -97,10 +97,9 @@ struct HappensBefore {
 
   // --- threads ---
 
-  static void start(Thread& t, ThreadId id, Slot slot, Clock first) {
+  static void start(Thread& t, ThreadId id, Slot slot) {
     t.id = id;
     t.slot = slot;
-    t.now = first;
   }
   static void fork(Thread& t, Thread& child, Env& env) {
     learn(child, snapshot(t), env);
@@ -109,7 +108,13 @@ struct HappensBefore {
   static void join(Thread& t, const Thread& child, Env& env) { learn(t, snapshot(child), env); }
 
   // A later thread may take a dead thread's slot if its parent knows all that the dead thread did.
-  static bool knows_all_of(const Thread& parent, const Thread& dead) { return ordered(epoch(dead), parent); }
+  using Grave = Epoch;  // the dead thread's last tick
+  static Grave bury(const Thread& t) { return epoch(t); }
+  static bool may_succeed(Grave g, const Thread& parent) { return g.clock() != Epoch::kMaxClock && ordered(g, parent); }
+  static void succeed(Thread& t, ThreadId id, Grave g) {
+    start(t, id, g.slot());
+    t.now = g.clock() + 1;
+  }
 
   static void destroy(Thread& t, Env& env) {
     forget_wait(t, env);
@@ -217,6 +222,8 @@ struct HappensBefore {
       tick(t, env);
     }
   }
+
+  static void forget(Atomic& a, Env& env) { a.released.clear(env); }
 
   // --- the moves that the rules above are made of ---
 

@@ -47,11 +47,48 @@ class LocksetTable {
 
   uint32_t count(LocksetId set) const { return set == kNoLocks ? 0 : sets_[index(set) - 1].size; }
 
+  // A read lock protects reads only: for an access that writes, just the locks held for writing count.
+  uint32_t count_for(LocksetId set, bool writes) const {
+    uint32_t n = 0;
+    for_each(set, [&](const HeldLock& l) { n += protects(l, writes); });
+    return n;
+  }
+  bool share_lock(LocksetId a, bool a_writes, LocksetId b, bool b_writes) const {
+    bool shared = false;
+    for_each(a, [&](const HeldLock& x) {
+      for_each(
+          b, [&](const HeldLock& y) { shared |= x.lock == y.lock && protects(x, a_writes) && protects(y, b_writes); });
+    });
+    return shared;
+  }
+  // The locks of the first set, once each, that the second holds in a way that protects such an access.
+  LocksetId common(LocksetId a, LocksetId b, bool writes, Env& env) {
+    LocksetId result = kNoLocks;
+    uint64_t last = 0;
+    for_each(a, [&](const HeldLock& x) {
+      bool kept = false;
+      for_each(b, [&](const HeldLock& y) { kept |= x.lock == y.lock && protects(y, writes); });
+      if (kept && (result == kNoLocks || x.lock != last)) result = with(result, {x.lock, LockMode::Write}, env);
+      last = x.lock;
+    });
+    return result;
+  }
+  bool is_subset(LocksetId a, LocksetId b) const {
+    if (a == b || a == kNoLocks) return true;
+    bool all = true;
+    for_each(a, [&](const HeldLock& x) {
+      bool found = false;
+      for_each(b, [&](const HeldLock& y) { found |= x == y; });
+      all &= found;
+    });
+    return all;
+  }
+
   template <class F>
   void for_each(LocksetId set, F&& f) const {
     if (set == kNoLocks) return;
-    const Set& s = sets_[index(set) - 1];
-    for (uint32_t i = 0; i < s.size; ++i) f(members_[s.first + i]);
+    const Set s = sets_[index(set) - 1];  // by value, as each member: f may intern sets
+    for (uint32_t i = 0; i < s.size; ++i) f(HeldLock(members_[s.first + i]));
   }
 
   uint32_t interned() const { return sets_.size(); }
@@ -67,6 +104,8 @@ class LocksetTable {
     LocksetId from, to;
     bool adds, used;
   };
+
+  static bool protects(const HeldLock& l, bool writes) { return !writes || l.mode == LockMode::Write; }
 
   // A transition seen before costs one probe; a new one computes the set and interns it.
   template <class Change>
@@ -98,7 +137,7 @@ class LocksetTable {
   }
 
   uint32_t& find(uint64_t h) {
-    for (uint32_t i = static_cast<uint32_t>(h);; ++i) {
+    for (auto i = static_cast<uint32_t>(h);; ++i) {
       uint32_t& bucket = buckets_[i & (buckets_.size() - 1)];
       if (bucket == 0 || (sets_[bucket - 1].hash == h && same_members(sets_[bucket - 1]))) return bucket;
     }
@@ -117,14 +156,14 @@ class LocksetTable {
     buckets_.clear();
     buckets_.resize(size, env);
     for (uint32_t i = 0; i < sets_.size(); ++i) {
-      uint32_t at = static_cast<uint32_t>(sets_[i].hash);
+      auto at = static_cast<uint32_t>(sets_[i].hash);
       while (buckets_[at & (size - 1)] != 0) ++at;
       buckets_[at & (size - 1)] = i + 1;
     }
   }
 
   static uint64_t mix(uint64_t a, uint64_t b) {
-    uint64_t x = (a ^ (b * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
+    const uint64_t x = (a ^ (b * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
     return x ^ x >> 32;
   }
 

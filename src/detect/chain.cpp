@@ -1,5 +1,7 @@
 #include "detect/chain.h"
 
+#include <algorithm>
+
 #include "core/nearest.h"
 
 namespace pf {
@@ -24,6 +26,11 @@ std::string suggestion(std::string_view name, const std::vector<std::string_view
   return best.empty() ? "" : ", did you mean " + quoted(best) + "?";
 }
 
+bool is_whole_number(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), is_digit);
+}
+
 Status add_option(StageSpec& stage, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -37,6 +44,9 @@ Status add_option(StageSpec& stage, std::string_view text) {
     if (!o.argument.empty() && (!has_value || equals + 1 == text.size())) {
       return Error{"option " + quoted(name) + where + " needs a value: " + std::string(name) + "=" +
                    std::string(o.argument)};
+    }
+    if (o.argument == "N" && !is_whole_number(text.substr(equals + 1))) {
+      return Error{"option " + quoted(name) + where + " needs a whole number, not " + quoted(text.substr(equals + 1))};
     }
     const bool fresh =
         stage.options.emplace(std::string(name), has_value ? std::string(text.substr(equals + 1)) : "on").second;

@@ -15,16 +15,20 @@ concept Detector = Environment<Env> && requires(typename D::Thread& t, const typ
                                                 typename D::Semaphore& s, typename D::Atomic& a, typename D::Var& x,
                                                 const typename Env::Access& access, MemoryOrder order, Env& env) {
   { D::kInfo } -> std::convertible_to<const EngineInfo&>;
-  D::start(t, ThreadId{}, Slot{}, typename Env::Epoch::Clock{});
+  D::start(t, ThreadId{}, Slot{});
+  // What is left of a dead thread, for a later one that takes its slot.
+  { D::bury(other) } -> std::same_as<typename D::Grave>;
+  { D::may_succeed(D::bury(other), other) } -> std::same_as<bool>;
+  D::succeed(t, ThreadId{}, D::bury(other));
   D::fork(t, t, env), D::join(t, other, env), D::destroy(t, env);
   { D::epoch(other) } -> std::same_as<typename Env::Epoch>;
-  { D::ordered(typename Env::Epoch{}, other) } -> std::same_as<bool>;
   D::acquire(t, l, env), D::release(t, l, env), D::read_acquire(t, l, env), D::read_release(t, l, env);
   D::wait(t, c, env), D::notify(t, c, env), D::wake(t, env);
   D::barrier_enter(t, b, env), D::barrier_leave(t, b, env);
   D::sem_post(t, s, env), D::sem_wait(t, s, env);
   D::atomic_before(t, a, Op::AtomicRmw, order, env), D::atomic_after(t, a, Op::AtomicRmw, order, env);
   D::fence(t, order, env);
+  D::forget(a, env);  // its memory ends
   // The accesses. A free is a write, an atomic read-modify-write an atomic write.
   D::read(t, x, access, env), D::write(t, x, access, env);
   D::atomic_read(t, x, access, env), D::atomic_write(t, x, access, env);

@@ -1,16 +1,20 @@
 // The one list of detectors. A new one is a header and a line here: help, chains, hosts and the differential tests
 // iterate this list.
 #pragma once
+#include "detect/acculock.h"
 #include "detect/djit.h"
+#include "detect/eraser.h"
 #include "detect/fasttrack.h"
 #include "detect/generic.h"
+#include "detect/multilock.h"
 #include "detect/shb.h"
+#include "detect/simplelock.h"
 
 namespace pf {
 
 template <template <class> class... D>
 struct DetectorList {};
 
-using Detectors = DetectorList<FastTrack, Djit, Generic, Shb>;
+using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, SimpleLock, MultiLock, AccuLock, Eraser>;
 
 }  // namespace pf

@@ -25,9 +25,9 @@ consteval bool names_are_unique() {
 static_assert(names_are_unique());
 
 template <template <class> class... D>
-std::unique_ptr<DetectorStage> make(const EngineInfo& info, DetectorList<D...>) {
+std::unique_ptr<DetectorStage> make(const StageSpec& spec, DetectorList<D...>) {
   std::unique_ptr<DetectorStage> stage;
-  ((&D<OfflineEnv>::kInfo == &info ? void(stage = std::make_unique<OfflineHost<D>>()) : void()), ...);
+  ((&D<OfflineEnv>::kInfo == spec.info ? void(stage = std::make_unique<OfflineHost<D>>(spec.options)) : void()), ...);
   return stage;
 }
 
@@ -35,6 +35,6 @@ std::unique_ptr<DetectorStage> make(const EngineInfo& info, DetectorList<D...>) 
 
 Catalog offline_catalog() { return kInfos; }
 
-std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(*spec.info, Detectors{}); }
+std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }
 
 }  // namespace pf

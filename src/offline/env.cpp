@@ -5,7 +5,7 @@
 namespace pf {
 
 Arena::~Arena() {
-  while (large_ != nullptr) free_large(large_ + 1);
+  for (void* p : large_) ::operator delete(p, std::align_val_t{16});
 }
 
 void* Arena::carve(std::size_t bytes) {
@@ -19,19 +19,11 @@ void* Arena::carve(std::size_t bytes) {
   return p;
 }
 
-void* Arena::large(std::size_t bytes) {
-  auto* header = static_cast<LargeHeader*>(::operator new(sizeof(LargeHeader) + bytes, std::align_val_t{16}));
-  *header = {nullptr, large_};
-  if (large_ != nullptr) large_->before = header;
-  large_ = header;
-  return header + 1;
-}
+void* Arena::large(std::size_t bytes) { return *large_.insert(::operator new(bytes, std::align_val_t{16})).first; }
 
 void Arena::free_large(void* p) {
-  LargeHeader* header = static_cast<LargeHeader*>(p) - 1;
-  if (header->after != nullptr) header->after->before = header->before;
-  (header->before != nullptr ? header->before->after : large_) = header->after;
-  ::operator delete(header, std::align_val_t{16});
+  large_.erase(p);
+  ::operator delete(p, std::align_val_t{16});
 }
 
 }  // namespace pf

@@ -4,10 +4,14 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "core/env.h"
 #include "core/event.h"
+#include "core/lockset.h"
+#include "core/race.h"
+#include "detect/chain.h"
 
 namespace pf {
 
@@ -33,7 +37,10 @@ class Arena {
   void deallocate(void* p, std::size_t bytes) {
     const std::size_t c = (bytes + 15) / 16;
     live_ -= c * 16;
-    if (c >= kClasses) return free_large(p);
+    if (c >= kClasses) {
+      free_large(p);
+      return;
+    }
     auto* link = static_cast<Link*>(p);
     link->next = free_[c];
     free_[c] = link;
@@ -43,9 +50,6 @@ class Arena {
  private:
   struct Link {
     Link* next;
-  };
-  struct alignas(16) LargeHeader {
-    LargeHeader *before, *after;
   };
   static constexpr std::size_t kClasses = 1024;  // up to 16 KiB
   static constexpr std::size_t kChunk = std::size_t{1} << 20;
@@ -59,7 +63,7 @@ class Arena {
   std::size_t left_ = 0;
   std::size_t live_ = 0;
   std::vector<std::unique_ptr<char[]>> chunks_;
-  LargeHeader* large_ = nullptr;
+  std::unordered_set<void*> large_;
 };
 
 // The width of clocks is a parameter for the tests, which make clocks run out.
@@ -82,8 +86,25 @@ struct BasicOfflineEnv {
 
   void* allocate(std::size_t bytes) { return arena.allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena.deallocate(p, bytes); }
-  void race(const Mark<BasicOfflineEnv>& prior) { found.push_back(prior); }
+  void race(const Mark<BasicOfflineEnv>& prior, Verdict verdict = Verdict::Real) { found.push_back({prior, verdict}); }
   void count(unsigned rule) { ++rules[rule]; }
+
+  // The options of the chain were checked when it was parsed.
+  void configure(const Options& options) {
+    if (const auto q = options.find("q"); q != options.end()) {
+      queue_length = static_cast<uint32_t>(std::strtoul(q->second.c_str(), nullptr, 10));
+    }
+  }
+
+  static bool same_place(const Access& a, const Access& b) { return a.site == b.site && a.packed == b.packed; }
+  LocksetId held() const { return current_locks; }
+  uint32_t locks_for(LocksetId set, bool writes) const { return locksets.count_for(set, writes); }
+  bool share_lock(LocksetId a, bool a_writes, LocksetId b, bool b_writes) const {
+    return locksets.share_lock(a, a_writes, b, b_writes);
+  }
+  LocksetId protecting(LocksetId set, bool writes) { return locksets.common(set, set, writes, *this); }
+  LocksetId common(LocksetId a, LocksetId b, bool writes) { return locksets.common(a, b, writes, *this); }
+  bool is_subset(LocksetId a, LocksetId b) const { return locksets.is_subset(a, b); }
 
   Slot fresh_slot(ThreadId t) {
     const Slot s{static_cast<uint32_t>(owners.size())};
@@ -106,7 +127,14 @@ struct BasicOfflineEnv {
     ThreadId thread;
   };
   Arena arena;
-  std::vector<Mark<BasicOfflineEnv>> found;  // by the access being processed
+  struct Found {
+    Mark<BasicOfflineEnv> prior;
+    Verdict verdict;
+  };
+  std::vector<Found> found;  // by the access being processed
+  LocksetTable<BasicOfflineEnv> locksets;
+  LocksetId current_locks = kNoLocks;  // of the access being processed
+  uint32_t queue_length = 1;           // simplelock's q
   std::array<uint64_t, kMaxRules> rules{};
   std::vector<std::vector<Tenure>> owners;  // by slot
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/object.h"
+#include "detect/chain.h"
 #include "detect/detector.h"
 #include "offline/race_log.h"
 #include "offline/shadow.h"
@@ -16,12 +17,13 @@ namespace pf {
 
 template <template <class> class Template, class Env = OfflineEnv>
 class OfflineHost final : public DetectorStage {
-  using Epoch = typename Env::Epoch;
   using Access = typename Env::Access;
   using D = Template<Env>;
   static_assert(Detector<D, Env>);
 
  public:
+  explicit OfflineHost(const Options& options = {}) { env_.configure(options); }
+
   void process(std::span<const Event> batch) override {
     events_ += batch.size();
     for (const Event& e : batch) step(e);
@@ -92,6 +94,7 @@ class OfflineHost final : public DetectorStage {
   template <auto kRule>
   void access(HostThread& t, const Event& e) {
     ++accesses_;
+    env_.current_locks = t.locks;
     const Access a = Access::of(e, t.locks);
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
       kRule(t.state, x, a, env_);
@@ -140,6 +143,7 @@ class OfflineHost final : public DetectorStage {
     if (extent(event) == 0) return;
     Event e = event;
     e.size = static_cast<uint32_t>(std::min<uint64_t>(extent(e), kMaxAccessSize));  // for the report
+    env_.current_locks = t.locks;
     const Access a = Access::of(e, t.locks);
     typename D::Var freed{};
     D::write(t.state, freed, a, env_);
@@ -166,7 +170,7 @@ class OfflineHost final : public DetectorStage {
 
   void forget_atomics(const Event& e) {
     for (const uint64_t a : atomics_.ids_in(e.target, e.target + extent(e) - 1)) {
-      atomics_.find(a)->released.clear(env_);
+      D::forget(*atomics_.find(a), env_);
       atomics_.erase(a, env_.arena);
     }
   }
@@ -183,13 +187,13 @@ class OfflineHost final : public DetectorStage {
   void lock(HostThread& t, const Event& e, LockMode mode) {
     typename D::Lock& l = locks_.at(e.target, env_.arena);
     mode == LockMode::Write ? D::acquire(t.state, l, env_) : D::read_acquire(t.state, l, env_);
-    t.locks = locksets_.with(t.locks, {e.target, mode}, env_);
+    t.locks = env_.locksets.with(t.locks, {e.target, mode}, env_);
   }
 
   void unlock(HostThread& t, const Event& e, LockMode mode) {
     typename D::Lock& l = locks_.at(e.target, env_.arena);
     mode == LockMode::Write ? D::release(t.state, l, env_) : D::read_release(t.state, l, env_);
-    t.locks = locksets_.without(t.locks, {e.target, mode}, env_);
+    t.locks = env_.locksets.without(t.locks, {e.target, mode}, env_);
   }
 
   // --- threads ---
@@ -205,26 +209,24 @@ class OfflineHost final : public DetectorStage {
     ++thread_count_;
     threads_[index(id)] = std::make_unique<HostThread>();
     HostThread& t = *threads_[index(id)];
-    const Epoch from = parent != nullptr ? used_slot(*parent) : Epoch{};
-    if (from.never()) {
-      D::start(t.state, id, env_.fresh_slot(id), 1);
-    } else {
-      D::start(t.state, id, from.slot(), from.clock());
-      env_.own(from.slot(), from.clock(), id);
-    }
+    if (parent == nullptr || !take_used_slot(t, id, *parent)) D::start(t.state, id, env_.fresh_slot(id));
     return t;
   }
 
-  // The next tick of a dead thread's slot that the parent knows all about; "never" if there is none at hand.
-  Epoch used_slot(const HostThread& parent) {
-    const std::size_t tries = std::min<std::size_t>(vacant_slots_.size(), 8);
+  // The slot of a dead thread that the parent knows all about, if there is one at hand.
+  bool take_used_slot(HostThread& t, ThreadId id, const HostThread& parent) {
+    const std::size_t tries = std::min<std::size_t>(graves_.size(), 8);
     for (std::size_t i = 0; i < tries; ++i) {
-      const Epoch end = vacant_slots_.front();
-      vacant_slots_.pop_front();
-      if (end.clock() != Epoch::kMaxClock && D::ordered(end, parent.state)) return {end.slot(), end.clock() + 1};
-      vacant_slots_.push_back(end);
+      const typename D::Grave grave = graves_.front();
+      graves_.pop_front();
+      if (D::may_succeed(grave, parent.state)) {
+        D::succeed(t.state, id, grave);
+        env_.own(D::epoch(t.state).slot(), D::epoch(t.state).clock(), id);
+        return true;
+      }
+      graves_.push_back(grave);
     }
-    return {};
+    return false;
   }
 
   void fork(HostThread& t, const Event& e) {
@@ -247,23 +249,24 @@ class OfflineHost final : public DetectorStage {
 
   void give_back_slot(HostThread& t) {
     if (std::exchange(t.slot_given_back, true)) return;
-    vacant_slots_.push_back(D::epoch(t.state));
+    graves_.push_back(D::bury(t.state));
   }
 
   // --- races: cold ---
 
   struct Noted {
     Mark<Env> prior;
+    Verdict verdict;
     uint64_t address;
   };
 
   [[gnu::noinline, gnu::cold]] void note(uint64_t address) {
-    for (const Mark<Env>& prior : env_.found) {
+    for (const typename Env::Found& f : env_.found) {
       const auto same = [&](const Noted& n) {
-        return n.prior.epoch == prior.epoch && n.prior.access.site == prior.access.site &&
-               n.prior.access.packed == prior.access.packed;
+        return n.prior.epoch == f.prior.epoch && Env::same_place(n.prior.access, f.prior.access) &&
+               n.prior.access.locks == f.prior.access.locks;
       };
-      if (std::none_of(noted_.begin(), noted_.end(), same)) noted_.push_back({prior, address});
+      if (std::none_of(noted_.begin(), noted_.end(), same)) noted_.push_back({f.prior, f.verdict, address});
     }
     env_.found.clear();
   }
@@ -276,11 +279,12 @@ class OfflineHost final : public DetectorStage {
       const Access& a = n.prior.access;
       race.first = {env_.owner(n.prior.epoch), a.site, a.locks, a.op(), a.size()};
       race.second = {e.thread, e.site, t.locks, e.op, e.size};
+      race.verdict = n.verdict;
       race.memory = memory_at(n.address);
       if (!log_.add(race)) continue;
       FoundRace& found = log_.newest();
-      locksets_.for_each(a.locks, [&](const HeldLock& l) { found.first_locks.push_back(l); });
-      locksets_.for_each(t.locks, [&](const HeldLock& l) { found.second_locks.push_back(l); });
+      env_.locksets.for_each(a.locks, [&](const HeldLock& l) { found.first_locks.push_back(l); });
+      env_.locksets.for_each(t.locks, [&](const HeldLock& l) { found.second_locks.push_back(l); });
     }
     noted_.clear();
   }
@@ -290,7 +294,9 @@ class OfflineHost final : public DetectorStage {
     m.address = address;
     if (address >= kAbstract) m.object = address;
     auto it = blocks_.upper_bound(address);
-    if (it == blocks_.begin() || (--it)->second.last < address) return m;
+    if (it == blocks_.begin()) return m;
+    --it;
+    if (it->second.last < address) return m;
     m.kind = it->second.freed ? RaceMemory::Kind::Freed : RaceMemory::Kind::Heap;
     m.block = it->first;
     m.block_size = it->second.last - it->first + 1;
@@ -306,11 +312,10 @@ class OfflineHost final : public DetectorStage {
   IdMap<typename D::Condition> conditions_;
   IdMap<typename D::Barrier> barriers_;
   IdMap<typename D::Semaphore> semaphores_;
-  LocksetTable<Env> locksets_;
   std::vector<std::unique_ptr<HostThread>> threads_;
-  std::deque<Epoch> vacant_slots_;    // the last tick of each dead thread, oldest first
-  std::map<uint64_t, Block> blocks_;  // heap blocks of the trace, live and freed
-  std::vector<Noted> noted_;          // races of the access being processed
+  std::deque<typename D::Grave> graves_;  // of dead threads whose slots are free, oldest first
+  std::map<uint64_t, Block> blocks_;      // heap blocks of the trace, live and freed
+  std::vector<Noted> noted_;              // races of the access being processed
   RaceLog log_;
   uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0, thread_count_ = 0;
 };

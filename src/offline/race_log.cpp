@@ -11,7 +11,9 @@ bool RaceLog::add(const RaceRecord& race) {
   if (fresh) {
     races_.push_back({race, {}, {}});
   } else {
-    ++races_[it->second].record.count;
+    RaceRecord& known = races_[it->second].record;
+    ++known.count;
+    if (race.verdict == Verdict::Real) known.verdict = Verdict::Real;  // one real occurrence makes it real
   }
   return fresh;
 }

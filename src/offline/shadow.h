@@ -158,8 +158,9 @@ class Shadow {
   using BlockMap = std::map<uint64_t, Block>;
   typename BlockMap::iterator block_of(uint64_t address) {
     auto it = blocks_.upper_bound(address);
-    if (it == blocks_.begin() || (--it)->second.last < address) return blocks_.end();
-    return it;
+    if (it == blocks_.begin()) return blocks_.end();
+    --it;
+    return it->second.last < address ? blocks_.end() : it;
   }
   typename BlockMap::iterator first_block(uint64_t first) {
     auto it = blocks_.upper_bound(first);

@@ -44,6 +44,10 @@ class TextRenderer final : public Renderer {
                r.count > 1 ? fmt::format(", {} times", grouped(r.count)) : "", r.id());
     access("first ", r.first, r.location);
     access("second", r.second, r.location);
+    if (r.verdict == "potential") {
+      fmt::print(out_, "  hidden in this run: {} came first only because of the order in which locks were taken\n",
+                 r.first.thread_name);
+    }
     fmt::print(out_, "\n");
   }
 

@@ -108,7 +108,7 @@ std::string BlockEncoder::take() {
     payload += c;
     c.clear();
   }
-  std::fill(last_.begin(), last_.end(), Last{});
+  std::ranges::fill(last_, Last{});
   thread_ = ~0U;
   return payload;
 }
@@ -116,8 +116,9 @@ std::string BlockEncoder::take() {
 Status BlockDecoder::open(std::string_view payload, uint32_t events, const Dictionary& names) {
   const auto* at = reinterpret_cast<const uint8_t*>(payload.data());
   const uint8_t* end = at + payload.size();
-  if (payload.size() < kColumns * 4) return Error{"events block is too short"};
-  const uint8_t* column = at + kColumns * 4;
+  constexpr std::size_t kLengths = std::size_t{kColumns} * 4;
+  if (payload.size() < kLengths) return Error{"events block is too short"};
+  const uint8_t* column = at + kLengths;
   for (unsigned c = 0; c < kColumns; ++c, at += 4) {
     const uint64_t bytes = load(at) & 0xFFFFFFFF;
     if (bytes > static_cast<uint64_t>(end - column)) return Error{"column " + std::to_string(c) + " exceeds its block"};

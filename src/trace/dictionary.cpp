@@ -116,7 +116,7 @@ const std::string* Dictionary::given_name(ObjectKind kind, uint64_t id) const {
 
 const Symbol* Dictionary::symbol_at(uint64_t address) const {
   const auto holds = [&](const Symbol& s) { return address >= s.address && address - s.address < s.size; };
-  const auto it = std::find_if(symbols_.begin(), symbols_.end(), holds);
+  const auto it = std::ranges::find_if(symbols_, holds);
   return it == symbols_.end() ? nullptr : &*it;
 }
 

@@ -51,6 +51,58 @@ TEST(SimpleLock, Figure1WithTheWriteLater) {
   }
 }
 
+std::vector<Verdict> verdicts(std::string_view engine, std::string_view text) {
+  std::vector<Verdict> found;
+  for (const FoundRace& r : run(engine, text).races) found.push_back(r.record.verdict);
+  return found;
+}
+
+// The hybrids find it, and say that only the order of the locks hid it.
+TEST(SimpleLock, Figure1IsFoundByTheHybrids) {
+  constexpr std::string_view kFigure1 =
+      "t1|w(x)| t1|fork(t2)| t1|w(x)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t2|acq(l1)| t2|r(x)| t2|rel(l1)|";
+  for (const auto engine : {"simplelock", "multilock"}) {
+    EXPECT_EQ(races(engine, kFigure1), (Races{"write-read 3-8"})) << engine;
+    EXPECT_EQ(verdicts(engine, kFigure1), (std::vector{Verdict::Potential})) << engine;
+  }
+}
+
+// Every access holds a lock, but not the same: SimpleLock's counts do not see it, locksets do.
+TEST(SimpleLock, Figure2IsLeftToLocksets) {
+  constexpr std::string_view kFigure2 =
+      "t1|fork(t2)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t2|acq(l2)| t2|w(x)| t2|rel(l2)|";
+  EXPECT_EQ(races("simplelock", kFigure2), Races{});
+  for (const auto engine : {"multilock", "acculock"}) {
+    EXPECT_EQ(races(engine, kFigure2), (Races{"write-write 3-6"})) << engine;
+    EXPECT_EQ(verdicts(engine, kFigure2), (std::vector{Verdict::Real})) << engine;
+  }
+}
+
+// AccuLock keeps one sighting of the last write: the second of two in one epoch replaces one with other locks.
+TEST(AccuLock, MissesWhatOneSightingCannotHold) {
+  constexpr std::string_view kTrace = "t1|fork(t2)| t1|acq(a)| t1|w(x)| t1|rel(a)| t1|acq(b)| t1|w(x)| t1|rel(b)| "
+                                      "t2|acq(b)| t2|w(x)| t2|rel(b)|";
+  EXPECT_EQ(races("acculock", kTrace), Races{});
+  EXPECT_EQ(races("multilock", kTrace), (Races{"write-write 3-9"}));
+}
+
+// Eraser's states, by the rule that each access fires.
+TEST(Eraser, States) {
+  // Initialization by one thread, then reads by others: no warning, whatever the locks.
+  EXPECT_EQ(races("eraser", "T0|w(x)| T0|w(x)| T1|r(x)| T2|r(x)|"), Races{});
+  // Shared and written under one lock: no warning; under two different ones: a warning.
+  EXPECT_EQ(races("eraser", "T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(a)| T1|w(x)| T1|rel(a)|"), Races{});
+  EXPECT_EQ(races("eraser", "T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(b)| T1|w(x)| T1|rel(b)|"), Races{});
+  EXPECT_EQ(races("eraser", "T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(b)| T1|w(x)| T1|rel(b)| T0|acq(a)| T0|w(x)|"),
+            (Races{"write-write 5-8"}));
+  // A read lock protects reads only.
+  EXPECT_EQ(races("eraser", "T0|w(x)| T1|racq(a)| T1|r(x)| T1|rrel(a)| T2|racq(a)| T2|w(x)|"),
+            (Races{"write-write 1-6"}));
+  // The known false alarm: join orders the accesses, and Eraser does not know.
+  EXPECT_EQ(races("eraser", "T0|fork(T1)| T1|w(x)| T0|join(T1)| T0|w(x)|"), (Races{"write-write 2-4"}));
+  EXPECT_EQ(verdicts("eraser", "T0|fork(T1)| T1|w(x)| T0|join(T1)| T0|w(x)|"), (std::vector{Verdict::Potential}));
+}
+
 // Figure 1 of PACER without sampling: t2's read of x is ordered before t1's write, and both race with t3's write.
 // FastTrack has dropped the read by then; the full clocks still know it.
 constexpr std::string_view kPacerFigure1 = "t2|r(x)| t2|acq(m)| t2|rel(m)| t1|acq(m)| t1|w(x)| t1|rel(m)| t3|w(x)|";

@@ -31,16 +31,16 @@ uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 
 // --- guarantees: the empty string when the reports keep it, else what is wrong ---
 
-std::set<std::size_t> seconds(const auto& races) {
+std::set<std::size_t> seconds(const Reports& reports) {
   std::set<std::size_t> set;
-  for (const Race& r : races) set.insert(r.second);
+  for (const auto& [race, verdict] : reports.pairs) set.insert(race.second);
   return set;
 }
 
 std::string describe(const Race& r) { return "events " + std::to_string(r.first) + " and " + std::to_string(r.second); }
 
 std::string only_races_of(const Reports& reports, const std::vector<Race>& truth) {
-  for (const Race& r : reports.pairs) {
+  for (const auto& [r, verdict] : reports.pairs) {
     if (std::find(truth.begin(), truth.end(), r) == truth.end()) return "false alarm: " + describe(r);
   }
   return {};
@@ -52,7 +52,7 @@ std::string every_racy_access(std::span<const Event> trace, const Reports& repor
   const std::vector<Race> truth = oracle::races(trace, kRelation);
   const std::string alarm = only_races_of(reports, truth);
   if (!alarm.empty()) return alarm;
-  const auto found = seconds(reports.pairs);
+  const auto found = seconds(reports);
   for (const Race& r : truth) {
     if (!found.contains(r.second)) return "missed: " + describe(r);
   }
@@ -103,7 +103,9 @@ std::string racy_variables(std::span<const Event> trace, const Reports& reports)
   const std::vector<Race> truth = oracle::races(trace, Relation::Hb);
   const std::string alarm = only_races_of(reports, truth);
   if (!alarm.empty()) return alarm;
-  const auto found = first_race_of_each(trace, reports.pairs);
+  std::vector<Race> reported;
+  for (const auto& [race, verdict] : reports.pairs) reported.push_back(race);
+  const auto found = first_race_of_each(trace, reported);
   for (const auto& [variable, second] : first_race_of_each(trace, truth)) {
     const auto it = found.find(variable);
     if (it == found.end()) return "missed the race of a variable at event " + std::to_string(second);
@@ -112,12 +114,72 @@ std::string racy_variables(std::span<const Event> trace, const Reports& reports)
   return {};
 }
 
+// --- hybrids ---
+
+// A read lock protects reads only.
+std::set<uint64_t> protecting(const Event& e, const std::vector<oracle::Held>& held) {
+  std::set<uint64_t> locks;
+  for (const oracle::Held& l : held) {
+    if (l.for_writing || !writes(e.op)) locks.insert(l.lock);
+  }
+  return locks;
+}
+
+using LocksAllow = bool (*)(const std::set<uint64_t>&, const std::set<uint64_t>&);
+bool no_common_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
+  return std::none_of(a.begin(), a.end(), [&](uint64_t lock) { return b.contains(lock); });
+}
+bool one_without_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) { return a.empty() || b.empty(); }
+
+// The pairs that weak happens-before and the locks leave, real if full happens-before leaves them too.
+std::map<Race, Verdict> hybrid_races(std::span<const Event> trace, LocksAllow allow) {
+  const auto held = oracle::locks_held(trace);
+  const std::vector<Race> real = oracle::races(trace, Relation::Hb);
+  std::map<Race, Verdict> truth;
+  for (const Race& r : oracle::races(trace, Relation::WeakHb)) {
+    if (!allow(protecting(trace[r.first], held[r.first]), protecting(trace[r.second], held[r.second]))) continue;
+    const bool is_real = std::find(real.begin(), real.end(), r) != real.end();
+    truth.emplace(r, is_real ? Verdict::Real : Verdict::Potential);
+  }
+  return truth;
+}
+
+template <LocksAllow kAllow>
+std::string only_hybrid_races(std::span<const Event> trace, const Reports& reports) {
+  const auto truth = hybrid_races(trace, kAllow);
+  for (const auto& [race, verdict] : reports.pairs) {
+    const auto it = truth.find(race);
+    if (it == truth.end()) return "false alarm: " + describe(race);
+    if (it->second != verdict) return "wrong verdict: " + describe(race) + " is " + std::string(name(it->second));
+  }
+  return {};
+}
+
+template <LocksAllow kAllow>
+std::string every_hybrid_race(std::span<const Event> trace, const Reports& reports) {
+  const std::string alarm = only_hybrid_races<kAllow>(trace, reports);
+  if (!alarm.empty()) return alarm;
+  for (const auto& [race, verdict] : hybrid_races(trace, kAllow)) {
+    if (!reports.pairs.contains(race)) return "missed: " + describe(race);
+  }
+  return {};
+}
+
+// Eraser knows no order and no more than one lockset: all that is sure is that it names conflicting accesses.
+std::string only_conflicts(std::span<const Event> trace, const Reports& reports) {
+  return only_races_of(reports, oracle::conflicts(trace));
+}
+
 using Guarantee = std::function<std::string(std::span<const Event>, const Reports&)>;
 const std::map<std::string_view, Guarantee> kGuarantees = {
     {"generic", every_racy_access<Relation::Hb>},
     {"djit", racy_variables},
     {"fasttrack", racy_variables},
     {"shb", every_racy_access<Relation::Shb>},
+    {"multilock", every_hybrid_race<no_common_lock>},
+    {"simplelock", only_hybrid_races<one_without_lock>},
+    {"acculock", only_hybrid_races<no_common_lock>},
+    {"eraser", only_conflicts},
 };
 
 // --- the runs ---
@@ -163,6 +225,51 @@ TEST_P(Engines, KeepTheirGuaranteeWhenClocksRunOut) {
   const EngineInfo& info = *GetParam();
   ASSERT_TRUE(kGuarantees.contains(info.name));
   test_engine([&] { return make_narrow(info.name); }, kGuarantees.at(info.name), traces() / 4);
+}
+
+const EngineInfo& engine(std::string_view name) { return **find_engine(name, offline_catalog()); }
+
+TEST(SimpleLock, UnlimitedQueueFindsEveryPairWithALocklessSide) {
+  test_engine([] { return make_detector({&engine("simplelock"), {{"q", "0"}}}); }, every_hybrid_race<one_without_lock>,
+              traces());
+}
+
+TEST(SimpleLock, AnyQueueFindsASubset) {
+  for (const char* q : {"2", "3", "8"}) {
+    test_engine([&] { return make_detector({&engine("simplelock"), {{"q", q}}}); }, only_hybrid_races<one_without_lock>,
+                traces() / 4);
+  }
+}
+
+// With few sites, sightings are replaced by later ones; no pair of sites may be lost by that, nor its verdict.
+void test_by_site(const MakeEngine& make, LocksAllow allow, uint64_t count) {
+  const auto truth_of = [&](std::span<const Event> trace) {
+    std::map<SitePair, Verdict> truth;
+    for (const auto& [r, verdict] : hybrid_races(trace, allow)) {
+      const auto [low, high] = std::minmax(index(trace[r.first].site), index(trace[r.second].site));
+      Verdict& known = truth.try_emplace({low, high, trace[r.second].target}, verdict).first->second;
+      if (verdict == Verdict::Real) known = Verdict::Real;
+    }
+    return truth;
+  };
+  const auto fails = [&](std::span<const Event> t) { return run_by_site(*make(), t) != truth_of(t); };
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    GeneratorOptions options = random_options(seed, 30 + seed % 60);
+    options.unique_sites = options.bytes = false;
+    options.heap_blocks = 0;
+    options.sites = 3;
+    Trace trace;
+    Generator generator(options);
+    for (Event e; generator.next(e);) trace.push_back(e);
+    if (fails(trace)) FAIL() << "seed " << seed << ", shrunk to\n" << show(shrink(trace, fails));
+  }
+}
+
+TEST(MultiLock, LosesNoPairOfSites) {
+  test_by_site([] { return make_detector({&engine("multilock"), {}}); }, no_common_lock, traces());
+}
+TEST(SimpleLock, UnlimitedQueueLosesNoPairOfSites) {
+  test_by_site([] { return make_detector({&engine("simplelock"), {{"q", "0"}}}); }, one_without_lock, traces());
 }
 
 // What random traces seldom hit, written by hand.

@@ -1,6 +1,7 @@
 #include "property/run_engine.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pf {
 namespace {
@@ -37,7 +38,7 @@ Reports run_engine(DetectorStage& engine, std::span<const Event> trace) {
           std::find_if(trace.begin(), trace.end(), [&](const Event& e) { return e.site == site; }) - trace.begin());
     };
     const std::size_t first = event_at(race.record.first.site), second = event_at(race.record.second.site);
-    const bool fresh = reports.pairs.insert({first, second}).second;
+    const bool fresh = reports.pairs.try_emplace({first, second}, race.record.verdict).second;
     if (!fresh || race.record.count != 1) reports.lie = "count: the pair occurs once";
     std::string lie = check_access(race.record.first, race.first_locks, trace[first], held[first]);
     if (lie.empty()) lie = check_access(race.record.second, race.second_locks, trace[second], held[second]);
@@ -45,6 +46,16 @@ Reports run_engine(DetectorStage& engine, std::span<const Event> trace) {
   }
   if (counted != findings.dynamic_races) reports.lie = "count of dynamic races";
   return reports;
+}
+
+std::map<SitePair, Verdict> run_by_site(DetectorStage& engine, std::span<const Event> trace) {
+  engine.process(trace);
+  std::map<SitePair, Verdict> found;
+  for (const FoundRace& race : engine.findings().races) {
+    const auto [low, high] = std::minmax(index(race.record.first.site), index(race.record.second.site));
+    found.emplace(SitePair{low, high, race.record.memory.address}, race.record.verdict);
+  }
+  return found;
 }
 
 }  // namespace pf

@@ -1,8 +1,8 @@
 // Runs a detector over a trace whose sites are unique (site of event i = i + 1) and gives back its reports as pairs of
 // event indices, after checking that each report tells the truth about its two events.
 #pragma once
+#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 
@@ -12,11 +12,19 @@
 namespace pf {
 
 struct Reports {
-  std::set<oracle::Race> pairs;
+  std::map<oracle::Race, Verdict> pairs;
   std::string lie;  // the first wrong detail of a report, empty if there is none
 };
 
 Reports run_engine(DetectorStage& engine, std::span<const Event> trace);
+
+// Sites need not be unique here: what is reported of each pair of sites (the smaller first) and variable.
+struct SitePair {
+  uint32_t low, high;
+  uint64_t variable;
+  friend auto operator<=>(const SitePair&, const SitePair&) = default;
+};
+std::map<SitePair, Verdict> run_by_site(DetectorStage& engine, std::span<const Event> trace);
 
 // The detector of that name with clocks of three bits, which run out after seven ticks.
 std::unique_ptr<DetectorStage> make_narrow(std::string_view name);
