@@ -44,4 +44,10 @@ concept OrdersReadsAfterWrites = requires(typename D::Thread& t, typename D::Var
   D::reads_from(t, x, env), D::publish(t, x, env), D::published(t, env);
 };
 
+// A detector that sees from one epoch that a plain access adds nothing. Hosts ask before they call its rule for it.
+template <class D, class Env>
+concept HasSameEpoch = requires(const typename D::Thread& t, const typename D::Var& x, Env& env) {
+  { D::same_epoch(t, x, Op::Read, env) } -> std::same_as<bool>;
+};
+
 }  // namespace pf

@@ -78,9 +78,16 @@ struct FastTrack : HappensBefore<Env> {
     Atomics* atomics = nullptr;  // since the last plain write
   };
 
+  // [Read Same Epoch] and [Write Same Epoch]. Hot: one load, one compare, one branch for both.
+  static bool same_epoch(const Thread& t, const Var& x, Op op, Env& env) {
+    const bool write = op == Op::Write;
+    const bool same = (write ? x.write : x.reads.last).epoch == Hb::epoch(t);
+    if (same) env.count(write ? WriteSameEpoch : ReadSameEpoch);
+    return same;
+  }
+
   static void read(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
-    if (x.reads.last.epoch == now) return env.count(ReadSameEpoch);
     if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
     if (x.atomics != nullptr) check(t, x.atomics->writes, env);
     if (!x.reads.map.empty()) {
@@ -97,7 +104,6 @@ struct FastTrack : HappensBefore<Env> {
 
   static void write(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
-    if (x.write.epoch == now) return env.count(WriteSameEpoch);
     if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
     env.count(x.reads.map.empty() ? WriteExclusive : WriteShared);
     check(t, x.reads, env);

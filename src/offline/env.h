@@ -86,7 +86,9 @@ struct BasicOfflineEnv {
 
   void* allocate(std::size_t bytes) { return arena.allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena.deallocate(p, bytes); }
-  void race(const Mark<BasicOfflineEnv>& prior, Verdict verdict = Verdict::Real) { found.push_back({prior, verdict}); }
+  [[gnu::noinline, gnu::cold]] void race(const Mark<BasicOfflineEnv>& prior, Verdict verdict = Verdict::Real) {
+    found.push_back({prior, verdict});
+  }
   void count(unsigned rule) { ++rules[rule]; }
 
   // The options of the chain were checked when it was parsed.

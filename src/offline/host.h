@@ -54,14 +54,19 @@ class OfflineHost final : public DetectorStage {
     bool freed;
   };
 
-  void step(const Event& e) {
+  // Hot: a plain access is inlined down to its rule.
+  [[gnu::always_inline]] void step(const Event& e) {
     HostThread& t = thread(e.thread);
+    if (e.op <= Op::Write) [[likely]]
+      return access<&D::read, &D::write>(t, e);
+    step_sync(t, e);
+  }
+
+  [[gnu::noinline]] void step_sync(HostThread& t, const Event& e) {
     switch (e.op) {
-      case Op::Read: return access<&D::read>(t, e);
-      case Op::Write: return access<&D::write>(t, e);
-      case Op::AtomicLoad: return atomic<&D::atomic_read>(t, e);
+      case Op::AtomicLoad:
       case Op::AtomicStore:
-      case Op::AtomicRmw: return atomic<&D::atomic_write>(t, e);
+      case Op::AtomicRmw: return atomic(t, e);
       case Op::Acquire: return lock(t, e, LockMode::Write);
       case Op::Release: return unlock(t, e, LockMode::Write);
       case Op::ReadAcquire: return lock(t, e, LockMode::Read);
@@ -91,13 +96,17 @@ class OfflineHost final : public DetectorStage {
 
   // --- accesses ---
 
-  template <auto kRule>
-  void access(HostThread& t, const Event& e) {
+  // Reads and writes take one way until an epoch is seen to be new: a branch on the operation is hard to predict.
+  template <auto kRead, auto kWrite>
+  [[gnu::always_inline]] void access(HostThread& t, const Event& e) {
     ++accesses_;
-    env_.current_locks = t.locks;
-    const Access a = Access::of(e, t.locks);
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
-      kRule(t.state, x, a, env_);
+      if constexpr (HasSameEpoch<D, Env> && kRead == &D::read) {
+        if (D::same_epoch(t.state, x, e.op, env_)) return;
+      }
+      env_.current_locks = t.locks;
+      const Access a = Access::of(e, t.locks);
+      writes(e.op) ? kWrite(t.state, x, a, env_) : kRead(t.state, x, a, env_);
       if (!env_.found.empty()) [[unlikely]]
         note(address);
     });
@@ -106,11 +115,10 @@ class OfflineHost final : public DetectorStage {
       settle(t, e);
   }
 
-  template <auto kRule>
   void atomic(HostThread& t, const Event& e) {
     typename D::Atomic& a = atomics_.at(e.target, env_.arena);
     D::atomic_before(t.state, a, e.op, e.order, env_);
-    access<kRule>(t, e);
+    access<&D::atomic_read, &D::atomic_write>(t, e);
     D::atomic_after(t.state, a, e.op, e.order, env_);
   }
 

@@ -16,17 +16,13 @@ class IdMap {
  public:
   // Hot: one probe when the id is there.
   T& at(uint64_t id, Arena& arena) {
-    if (!table_.empty()) {
-      for (std::size_t i = home(id);; i = (i + 1) & mask_) {
-        if (table_[i].object == nullptr) break;
-        if (table_[i].id == id) return *table_[i].object;
-      }
+    for (std::size_t i = home(id); table_[i].object != nullptr; i = (i + 1) & mask_) {
+      if (table_[i].id == id) return *table_[i].object;
     }
     return insert(id, arena);
   }
 
   T* find(uint64_t id) const {
-    if (table_.empty()) return nullptr;
     for (std::size_t i = home(id);; i = (i + 1) & mask_) {
       if (table_[i].object == nullptr || table_[i].id == id) return table_[i].object;
     }
@@ -72,7 +68,8 @@ class IdMap {
     T* object = nullptr;
   };
 
-  std::size_t home(uint64_t id) const { return (id * 0x9E3779B97F4A7C15U >> 32) & mask_; }
+  // The high bits of the product: ids in a row land far apart.
+  std::size_t home(uint64_t id) const { return id * 0x9E3779B97F4A7C15U >> shift_; }
 
   [[gnu::noinline]] T& insert(uint64_t id, Arena& arena) {
     if (used_ * 2 >= table_.size()) grow();
@@ -84,9 +81,10 @@ class IdMap {
   }
 
   void grow() {
-    std::vector<Entry> old(table_.empty() ? 64 : table_.size() * 2);
+    std::vector<Entry> old(table_.size() * 2);
     old.swap(table_);
     mask_ = table_.size() - 1;
+    --shift_;
     for (const Entry& e : old) {
       if (e.object == nullptr) continue;
       std::size_t i = home(e.id);
@@ -95,8 +93,9 @@ class IdMap {
     }
   }
 
-  std::vector<Entry> table_;
-  std::size_t mask_ = 0, used_ = 0;
+  std::vector<Entry> table_ = std::vector<Entry>(64);
+  std::size_t mask_ = 63, used_ = 0;
+  unsigned shift_ = 58;  // 64 less the bits of mask_
 };
 
 }  // namespace pf

@@ -6,7 +6,7 @@ namespace pf {
 
 bool RaceLog::add(const RaceRecord& race) {
   ++dynamic_;
-  const auto [low, high] = std::minmax(index(race.first.site), index(race.second.site));
+  const auto [low, high] = std::minmax({index(race.first.site), index(race.second.site)});
   const auto [it, fresh] = by_key_.try_emplace(Key{low, high, race.memory.object}, races_.size());
   if (fresh) {
     races_.push_back({race, {}, {}});

@@ -21,12 +21,12 @@ class Shadow {
 
   // Calls f(var, address) for the Vars that make up the bytes [address, address + size), and for no other byte.
   template <class F>
-  void for_each(uint64_t address, uint64_t size, F&& f) {
-    const uint64_t last = address + size - 1;
-    if (address >> 3 == last >> 3) [[likely]] {
-      touch(address >> 3, mask(address & 7, last & 7), f);
+  [[gnu::always_inline]] void for_each(uint64_t address, uint64_t size, F&& f) {
+    if ((address & 7) + size <= 8) [[likely]] {
+      touch(address >> 3, static_cast<uint8_t>(0xFFU >> (8 - size) << (address & 7)), f);
       return;
     }
+    const uint64_t last = address + size - 1;
     touch(address >> 3, mask(address & 7, 7), f);
     for (uint64_t g = (address >> 3) + 1; g < last >> 3; ++g) touch(g, 0xFF, f);
     touch(last >> 3, mask(0, last & 7), f);
@@ -66,6 +66,7 @@ class Shadow {
   };
   static constexpr unsigned kPageBits = 4;
   static constexpr uint64_t kPageGranules = uint64_t{1} << kPageBits;
+  static constexpr uint64_t kNoPage = ~uint64_t{0};
   struct Page {
     Piece granules[kPageGranules];
   };
@@ -83,7 +84,7 @@ class Shadow {
 
   // Hot: the granule's only Var is for just these bytes.
   template <class F>
-  void touch(uint64_t granule, uint8_t m, F&& f) {
+  [[gnu::always_inline]] void touch(uint64_t granule, uint8_t m, F&& f) {
     Piece& head = granule_at(granule);
     if (head.mask == m) [[likely]] {
       f(head.var, address_of(granule, m));
@@ -111,7 +112,7 @@ class Shadow {
 
   Piece& granule_at(uint64_t granule) {
     const uint64_t page = granule >> kPageBits;
-    if (page != last_page_ || last_ == nullptr) {
+    if (page != last_page_) {
       last_ = &pages_.at(page, env_.arena);
       last_page_ = page;
     }
@@ -212,7 +213,7 @@ class Shadow {
 
   // Pages without a live piece are given back.
   void sweep(uint64_t address, uint64_t size) {
-    last_ = nullptr;
+    last_page_ = kNoPage;
     for (const uint64_t id : pages_.ids_in(address >> 3 >> kPageBits, (address + size - 1) >> 3 >> kPageBits)) {
       Page& page = *pages_.find(id);
       const auto vacant = [](const Piece& head) {
@@ -235,7 +236,7 @@ class Shadow {
 
   Env& env_;
   IdMap<Page> pages_;
-  uint64_t last_page_ = 0;
+  uint64_t last_page_ = kNoPage;
   Page* last_ = nullptr;
   BlockMap blocks_;
 };

@@ -41,7 +41,9 @@ class BlockDecoder {
   struct Last {
     uint64_t target[2] = {0, 0};  // of objects, of memory
     uint32_t site = 0;
+    ThreadId thread{};
   };
+  Last* next_thread();
   Status get_extras(Event& e, uint8_t op);
 
   const uint8_t* at_[format::kColumns] = {};

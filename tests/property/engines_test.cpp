@@ -246,7 +246,7 @@ void test_by_site(const MakeEngine& make, LocksAllow allow, uint64_t count) {
   const auto truth_of = [&](std::span<const Event> trace) {
     std::map<SitePair, Verdict> truth;
     for (const auto& [r, verdict] : hybrid_races(trace, allow)) {
-      const auto [low, high] = std::minmax(index(trace[r.first].site), index(trace[r.second].site));
+      const auto [low, high] = std::minmax({index(trace[r.first].site), index(trace[r.second].site)});
       Verdict& known = truth.try_emplace({low, high, trace[r.second].target}, verdict).first->second;
       if (verdict == Verdict::Real) known = Verdict::Real;
     }

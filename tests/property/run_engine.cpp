@@ -52,7 +52,7 @@ std::map<SitePair, Verdict> run_by_site(DetectorStage& engine, std::span<const E
   engine.process(trace);
   std::map<SitePair, Verdict> found;
   for (const FoundRace& race : engine.findings().races) {
-    const auto [low, high] = std::minmax(index(race.record.first.site), index(race.record.second.site));
+    const auto [low, high] = std::minmax({index(race.record.first.site), index(race.record.second.site)});
     found.emplace(SitePair{low, high, race.record.memory.address}, race.record.verdict);
   }
   return found;
