@@ -25,7 +25,23 @@ struct Request {
 };
 
 struct RunningChain {
+  explicit RunningChain(Chain which) : chain(std::move(which)), detector(make_detector(chain.detector())) {
+    for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
+      filters.push_back(make_filter(stage));
+    }
+  }
+  void process(std::span<const Event> batch) {
+    for (const auto& filter : filters) batch = filter->pass(batch);
+    detector->process(batch);
+  }
+  uint64_t dropped() const {
+    uint64_t n = 0;
+    for (const auto& filter : filters) n += filter->dropped();
+    return n;
+  }
+
   Chain chain;
+  std::vector<std::unique_ptr<FilterStage>> filters;
   std::unique_ptr<DetectorStage> detector;
   Seconds spent{0};
 };
@@ -59,7 +75,7 @@ Status run_pass(Pass& pass, const Globals& globals) {
     if (batch->empty()) return Done{};
     pass.events += batch->size();
     for (RunningChain& c : pass.chains) {
-      c.detector->process(*batch);
+      c.process(*batch);
       const auto now = steady_clock::now();
       c.spent += now - std::exchange(then, now);
     }
@@ -72,12 +88,14 @@ report::Summary summarize(const RunningChain& c, const Findings& f, const Pass& 
   report::Summary s;
   s.engine = c.chain.text;
   s.events = pass.events;
-  s.accesses = f.accesses;
+  s.dropped = c.dropped();
+  s.accesses = f.accesses + s.dropped;
   s.races = f.races.size();
   s.dynamic_races = f.dynamic_races;
   s.racy_events = f.racy_events;
   s.threads = f.threads;
   s.bytes = f.bytes;
+  for (const auto& filter : c.filters) s.bytes += filter->bytes();
   s.seconds = (pass.reading + c.spent).count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
   return s;
@@ -97,7 +115,7 @@ bool render(const Pass& pass, report::Renderer& renderer) {
     summaries.push_back(summarize(c, findings, pass));
   }
   for (const report::Summary& s : summaries) renderer.summary(s);
-  return std::any_of(summaries.begin(), summaries.end(), [](const report::Summary& s) { return s.races != 0; });
+  return std::ranges::any_of(summaries, [](const report::Summary& s) { return s.races != 0; });
 }
 
 std::unique_ptr<report::Renderer> make_renderer(const Request& request, const Globals& globals) {
@@ -117,7 +135,7 @@ Outcome analyze(const Request& request, const Globals& globals) {
     Result<std::unique_ptr<TraceSource>> source = open_trace(file, {.salvage = request.salvage});
     if (!source) return source.error();
     pass.source = std::move(*source);
-    for (const Chain& chain : *chains) pass.chains.push_back({chain, make_detector(chain.detector()), {}});
+    for (const Chain& chain : *chains) pass.chains.emplace_back(chain);
     const Status done = run_pass(pass, globals);
     if (!done) return done.error();
     if (!pass.source->lost().empty()) fmt::print(stderr, "photofinish: salvaged: {}\n", pass.source->lost());

@@ -107,5 +107,7 @@ int main(int argc, char** argv) {
     return pf::cli::fail("out of memory");
   } catch (const std::system_error& e) {  // by fmt
     return pf::cli::fail("cannot write to standard output: " + e.code().message());
+  } catch (const std::exception& e) {
+    return pf::cli::fail(e.what());
   }
 }

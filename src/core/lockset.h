@@ -167,7 +167,7 @@ class LocksetTable {
     return x ^ x >> 32;
   }
 
-  static constexpr uint32_t kTransitions = 4096;  // a cache: a lost entry costs time only
+  static constexpr uint32_t kTransitions = 1024;  // a cache: a lost entry costs time only
 
   Members members_, scratch_;
   Array<Set, Env> sets_;

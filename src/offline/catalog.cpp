@@ -1,8 +1,10 @@
 #include "offline/catalog.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "detect/registry.h"
+#include "filter/tree.h"
 #include "offline/host.h"
 
 namespace pf {
@@ -10,7 +12,7 @@ namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array<const EngineInfo*, sizeof...(D)>{&D<OfflineEnv>::kInfo...};
+  return std::array<const EngineInfo*, sizeof...(D) + 1>{&D<OfflineEnv>::kInfo..., &kTreeInfo};
 }
 constexpr auto kInfos = infos(Detectors{});
 
@@ -34,6 +36,18 @@ std::unique_ptr<DetectorStage> make(const StageSpec& spec, DetectorList<D...>) {
 }  // namespace
 
 Catalog offline_catalog() { return kInfos; }
+
+std::unique_ptr<FilterStage> make_filter(const StageSpec& spec) {
+  const auto number = [&](std::string_view name, uint64_t fallback) {
+    const auto it = spec.options.find(name);
+    return it == spec.options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
+  };
+  TreeOptions options;
+  options.exact = spec.options.contains("exact");
+  options.two_threads = number("threads", 1) == 2;
+  options.memory = number("memory", 64) << 20;
+  return std::make_unique<TreeFilter>(options);
+}
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }
 

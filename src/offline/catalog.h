@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "detect/chain.h"
+#include "filter/filter.h"
 #include "offline/stage.h"
 
 namespace pf {
@@ -10,5 +11,6 @@ namespace pf {
 Catalog offline_catalog();
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec);
+std::unique_ptr<FilterStage> make_filter(const StageSpec& spec);
 
 }  // namespace pf

@@ -57,6 +57,10 @@ class TextRenderer final : public Renderer {
     fmt::print(out_, "{}: {}{} in {} of {}; {:.2f} s, {:.1f} million events/s\n", s.engine, plural(s.races, "race"),
                s.dynamic_races > s.races ? fmt::format(" ({} times)", grouped(s.dynamic_races)) : "",
                plural(s.events, "event"), plural(s.threads, "thread"), s.seconds, rate);
+    if (s.dropped != 0) {
+      fmt::print(out_, "  filters dropped {} of {} accesses ({:.1f}%)\n", grouped(s.dropped), grouped(s.accesses),
+                 100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
+    }
     if (!style_.verbose) return;
     fmt::print(out_, "  accesses {}, racy {}, detector state {:.1f} MiB\n", grouped(s.accesses), grouped(s.racy_events),
                static_cast<double>(s.bytes) / (1 << 20));

@@ -103,6 +103,80 @@ TEST(Eraser, States) {
   EXPECT_EQ(verdicts("eraser", "T0|fork(T1)| T1|w(x)| T0|join(T1)| T0|w(x)|"), (std::vector{Verdict::Potential}));
 }
 
+// --- TREE ---
+
+// The numbers of the events that the filter drops.
+std::vector<std::size_t> dropped(const Options& options, std::string_view text) {
+  const TextTrace trace = parse_trace(text);
+  const auto filter = make_filter({*find_engine("tree", offline_catalog()), options});
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < trace.events.size(); ++i) {
+    if (filter->pass({&trace.events[i], 1}).empty()) numbers.push_back(i + 1);
+  }
+  return numbers;
+}
+using Numbers = std::vector<std::size_t>;
+
+// Two loops of T0 and three threads; the four places of the paper are the sites p1 to p4.
+constexpr std::string_view kTreeFigure34 = "T0|fork(T1)| T0|fork(T2)| T0|fork(T3)| "
+                                           "T0|acq(L1)| T0|w(x)|p1 T0|rel(L1)| T0|r(x)|p2 "
+                                           "T0|acq(L2)| T0|w(x)|p1 T0|rel(L2)| T0|r(x)|p2 "
+                                           "T0|acq(L3)| T0|w(x)|p1 T0|rel(L3)| T0|r(x)|p2 "
+                                           "T1|acq(L1)| T1|w(x)|p3 T1|rel(L1)| T1|w(x)|p4 "
+                                           "T2|acq(L2)| T2|w(x)|p3 T2|rel(L2)| T2|w(x)|p4 "
+                                           "T3|acq(L3)| T3|w(x)|p3 T3|rel(L3)| T3|w(x)|p4";
+
+TEST(Tree, Figure34EventByEvent) {
+  // At p2 the context repeats from the second iteration on; at p1 and p3 the locks differ.
+  EXPECT_EQ(dropped({}, kTreeFigure34), (Numbers{11, 15}));
+  // The paper's rule also drops the third thread at p4.
+  EXPECT_EQ(dropped({{"threads", "2"}}, kTreeFigure34), (Numbers{11, 15, 27}));
+  // Lock releases tell the iterations of p2 apart.
+  EXPECT_EQ(dropped({{"exact", "on"}}, kTreeFigure34), Numbers{});
+}
+
+TEST(Tree, Figure34Has45RacesOnSevenSitePairs) {
+  EXPECT_EQ(run("multilock", kTreeFigure34).races.size(), 7);
+  std::string unique(kTreeFigure34);  // without places every event is a site of its own
+  for (const std::string_view place : {"p1", "p2", "p3", "p4"}) {
+    for (std::size_t at; (at = unique.find(place)) != std::string::npos;) unique.erase(at, place.size());
+  }
+  EXPECT_EQ(run("multilock", unique).races.size(), 45);
+}
+
+// Figures 3.1 and 3.2: a loop under one lock repeats its context, under another lock it does not.
+TEST(Tree, Figures31And32LoopsUnderLocks) {
+  EXPECT_EQ(dropped({},
+                    "T0|acq(A)| T0|w(x)|p T0|rel(A)| T0|acq(A)| T0|w(x)|p T0|rel(A)| T0|acq(B)| T0|w(x)|p T0|rel(B)| "
+                    "T0|acq(B)| T0|w(x)|p T0|rel(B)|"),
+            (Numbers{5, 11}));
+  // Reads and writes are told apart, and so are addresses.
+  EXPECT_EQ(dropped({}, "T0|w(x)|p T0|r(x)|p T0|w(y)|p T0|w(x)|p T0|r(x)|p"), (Numbers{4, 5}));
+}
+
+// A message in between is a new context; figure 3.7's array loop without synchronization is one context.
+TEST(Tree, MessagesAndSpans) {
+  EXPECT_EQ(dropped({}, "T0|w(x)|p T0|fork(T1)| T0|w(x)|p T0|notify(c)| T0|w(x)|p T0|post(s)| T0|w(x)|p"), Numbers{});
+  EXPECT_EQ(dropped({}, "T0|w(a)|p T0|w(b)|p T0|w(a)|p T0|w(b)|p T0|w(a)|p"), (Numbers{3, 4, 5}));
+  EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x40,8)| T0|alloc(0x40,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{5}));
+  EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x44,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{4}));
+}
+
+// Where plain tree loses a FastTrack report, and the paper's rule a race of any detector (docs/engines/tree.md).
+TEST(Tree, KnownLosses) {
+  constexpr std::string_view kHandOver =
+      "T0|w(x)|1 T0|acq(L)|2 T0|rel(L)|3 T0|w(x)|1 T1|acq(L)|4 T1|rel(L)|5 T1|w(x)|6";
+  EXPECT_EQ(races("fasttrack", kHandOver), (Races{"write-write 1-6"}));
+  EXPECT_EQ(dropped({}, kHandOver), (Numbers{4}));
+  EXPECT_EQ(dropped({{"exact", "on"}}, kHandOver), Numbers{});
+  constexpr std::string_view kFutures =
+      "T0|fork(T1)|1 T0|fork(T2)|2 T0|fork(T3)|3 T1|acq(L)|4 T1|w(x)|5 T1|rel(L)|6 T2|acq(L)|4 T2|w(x)|5 T2|rel(L)|6 "
+      "T3|acq(L)|4 T3|w(x)|5 T3|rel(L)|6 T0|join(T1)|7 T0|join(T2)|8 T0|w(x)|9";
+  EXPECT_EQ(races("multilock", kFutures), (Races{"write-write 5-9"}));
+  EXPECT_EQ(dropped({}, kFutures), Numbers{});
+  EXPECT_EQ(dropped({{"threads", "2"}}, kFutures), (Numbers{11}));
+}
+
 // Figure 1 of PACER without sampling: t2's read of x is ordered before t1's write, and both race with t3's write.
 // FastTrack has dropped the read by then; the full clocks still know it.
 constexpr std::string_view kPacerFigure1 = "t2|r(x)| t2|acq(m)| t2|rel(m)| t1|acq(m)| t1|w(x)| t1|rel(m)| t3|w(x)|";
