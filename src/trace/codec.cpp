@@ -84,16 +84,25 @@ constexpr auto kShapes = [] {
   return shapes;
 }();
 
-// Bytes of all target and site deltas that a control column announces. Sums of short numbers, for vector instructions.
+// kTargetBytes and kSiteBytes without a table, for vector instructions.
+constexpr unsigned target_bytes(unsigned c) { return (c & 7) + ((c & 7) == 7 ? 1 : 0); }
+constexpr unsigned site_bytes(unsigned c) { return (c >> 3 & 3) + ((c >> 3 & 3) == 3 ? 1 : 0); }
+static_assert([] {
+  for (unsigned c = 0; c < 256; ++c) {
+    if (target_bytes(c) != kTargetBytes[c & 7] || site_bytes(c) != kSiteBytes[c >> 3 & 3]) return false;
+  }
+  return true;
+}());
+
+// Bytes of all target and site deltas that a control column announces.
 std::pair<uint64_t, uint64_t> announced(const uint8_t* at, const uint8_t* end) {
   uint64_t targets = 0, sites = 0;
   while (at != end) {
     const uint8_t* stop = at + std::min<std::ptrdiff_t>(end - at, 4096);
     uint16_t t = 0, s = 0;  // up to 4096 * 8
     for (; at != stop; ++at) {
-      const unsigned target = *at & 7, site = *at >> 3 & 3;
-      t = static_cast<uint16_t>(t + target + (target == 7 ? 1 : 0));  // kTargetBytes without a table
-      s = static_cast<uint16_t>(s + site + (site == 3 ? 1 : 0));
+      t = static_cast<uint16_t>(t + target_bytes(*at));
+      s = static_cast<uint16_t>(s + site_bytes(*at));
     }
     targets += t;
     sites += s;
