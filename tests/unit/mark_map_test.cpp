@@ -1,0 +1,67 @@
+// Marks by slot against a map.
+#include "core/mark_map.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+#include "offline/env.h"
+
+namespace pf {
+namespace {
+
+using Epoch = OfflineEnv::Epoch;
+
+struct Step {
+  uint32_t slot, clock, site;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+// Slots that collide, far ones too.
+rc::Gen<std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>> any_steps() {
+  const auto slot = rc::gen::oneOf(rc::gen::inRange(0U, 20U), rc::gen::element(32U, 64U, 128U, 1U << 31));
+  return rc::gen::container<std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>>(
+      rc::gen::tuple(slot, rc::gen::inRange(1U, 4U), rc::gen::inRange(0U, 100U)));
+}
+
+std::map<uint32_t, Step> contents(const MarkMap<OfflineEnv>& marks) {
+  std::map<uint32_t, Step> found;
+  marks.for_each([&](const Mark<OfflineEnv>& m) {
+    const uint32_t slot = index(m.epoch.slot());
+    EXPECT_TRUE(found.emplace(slot, Step{slot, m.epoch.clock(), index(m.access.site)}).second)
+        << "slot twice: " << slot;
+  });
+  return found;
+}
+
+RC_GTEST_PROP(MarkMap, keeps_the_last_mark_of_each_slot, ()) {
+  const auto steps = *any_steps();
+  const auto cloned_at = *rc::gen::inRange<std::size_t>(0, steps.size() + 1);
+  OfflineEnv env;
+  MarkMap<OfflineEnv> marks, copy;
+  std::map<uint32_t, Step> model, model_of_copy;
+  for (std::size_t i = 0; i <= steps.size(); ++i) {
+    if (i == cloned_at) {
+      copy = marks.clone(env);
+      model_of_copy = model;
+    }
+    if (i == steps.size()) break;
+    const auto [slot, clock, site] = steps[i];
+    marks.put({{Slot{slot}, clock}, {SiteId{site}, kNoLocks, 0}}, env);
+    model[slot] = {slot, clock, site};
+    RC_ASSERT(marks.has({Slot{slot}, clock}));
+    RC_ASSERT(!marks.has({Slot{slot}, clock + 1}));
+    RC_ASSERT(!marks.has({Slot{1000000}, 1}));
+  }
+  RC_ASSERT(contents(marks) == model);
+  RC_ASSERT(contents(copy) == model_of_copy);
+  RC_ASSERT(marks.empty() == model.empty());
+  marks.clear(env);
+  copy.clear(env);
+  RC_ASSERT(marks.empty());
+  RC_ASSERT(env.arena.live_bytes() == 0U);
+}
+
+}  // namespace
+}  // namespace pf
