@@ -49,7 +49,7 @@ class Workshop:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
         self.call(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, "-DCMAKE_CXX_COMPILER=clang++-19",
-                   "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_CXX_FLAGS=-w"])
+                   "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_CXX_FLAGS=-w"])
 
     def call(self, command, **options):
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
@@ -86,7 +86,7 @@ class Workshop:
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--traces", type=int, default=20000, help="random traces per engine (default 20000)")
+    options.add_argument("--traces", type=int, default=4000, help="random traces per engine (default 4000)")
     options.add_argument("--only", default="", help="mutants whose name contains this")
     options.add_argument("--jobs", type=int, default=os.cpu_count())
     args = options.parse_args()
