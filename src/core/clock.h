@@ -48,9 +48,10 @@ class VectorClock {
   }
 
   void assign(const VectorClock& other, Env& env) {
-    if (other.block_ != nullptr) ++other.block_->refs;
+    Block* theirs = other.block_;  // other may be this clock
+    if (theirs != nullptr) ++theirs->refs;
     clear(env);
-    block_ = other.block_;
+    block_ = theirs;
   }
 
   void clear(Env& env) {

@@ -1,5 +1,6 @@
 // Happens-before with vector clocks: what synchronization does to threads and objects, shared by every detector that
-// orders accesses by clocks. The definition is docs/happens-before.md; `LockEdges::No` gives weak happens-before.
+// orders accesses by clocks. The definition is docs/happens-before.md; fed with everything but locks, it is weak
+// happens-before (hybrid.h).
 //
 // Invariant that the shortcuts rest on: a thread publishes at most once per tick, so whoever knows c@s knows
 // everything that s's thread knew when it published at c. Every publication therefore ends with a tick.
@@ -13,8 +14,6 @@
 #include "core/event.h"
 
 namespace pf {
-
-enum class LockEdges : bool { No, Yes };
 
 // What a thread knew at one moment, or the join of several such.
 template <class Env>
@@ -49,12 +48,14 @@ struct Published {
   }
 };
 
-template <class Env, LockEdges kLockEdges = LockEdges::Yes>
+template <class Env>
 struct HappensBefore {
   using Epoch = typename Env::Epoch;
   using Clock = typename Epoch::Clock;
 
-  struct Round {  // of a barrier
+  struct Barrier;
+  struct Round {
+    Barrier* of;  // a thread may leave another barrier than it entered, in a trace that is not well-formed
     VectorClock<Env> gathered;
     uint32_t members;
   };
@@ -126,26 +127,18 @@ struct HappensBefore {
   // --- mutexes and rwlocks ---
 
   static void acquire(Thread& t, const Lock& l, Env& env) {
-    if constexpr (kLockEdges == LockEdges::Yes) {
-      learn(t, l.written, env);
-      learn(t, l.read, env);
-    }
+    learn(t, l.written, env);
+    learn(t, l.read, env);
   }
   static void release(Thread& t, Lock& l, Env& env) {
-    if constexpr (kLockEdges == LockEdges::Yes) {
-      contribute(t, l.written, env);
-      l.read.clear(env);  // the holder acquired what readers had released
-      tick(t, env);
-    }
+    contribute(t, l.written, env);
+    l.read.clear(env);  // the holder acquired what readers had released
+    tick(t, env);
   }
-  static void read_acquire(Thread& t, const Lock& l, Env& env) {
-    if constexpr (kLockEdges == LockEdges::Yes) learn(t, l.written, env);
-  }
+  static void read_acquire(Thread& t, const Lock& l, Env& env) { learn(t, l.written, env); }
   static void read_release(Thread& t, Lock& l, Env& env) {
-    if constexpr (kLockEdges == LockEdges::Yes) {
-      contribute(t, l.read, env);
-      tick(t, env);
-    }
+    contribute(t, l.read, env);
+    tick(t, env);
   }
 
   // --- condition variables ---
@@ -169,17 +162,17 @@ struct HappensBefore {
   // --- barriers and semaphores ---
 
   static void barrier_enter(Thread& t, Barrier& b, Env& env) {
-    if (b.open == nullptr) b.open = new (env.allocate(sizeof(Round))) Round{{}, 0};
+    if (b.open == nullptr) b.open = new (env.allocate(sizeof(Round))) Round{&b, {}, 0};
     t.round = b.open;
     ++t.round->members;
     t.round->gathered.join(t.known, env);
     t.round->gathered.raise(t.slot, t.now, env);
     tick(t, env);
   }
-  static void barrier_leave(Thread& t, Barrier& b, Env& env) {
+  static void barrier_leave(Thread& t, Env& env) {
     Round* round = std::exchange(t.round, nullptr);
     if (round == nullptr) return;
-    if (b.open == round) b.open = nullptr;  // the first to leave closes the round
+    if (round->of->open == round) round->of->open = nullptr;  // the first to leave closes the round
     t.known.join(round->gathered, env);
     if (--round->members != 0) return;
     round->gathered.clear(env);

@@ -25,8 +25,8 @@ concept LocksetEnvironment = Environment<E> && requires(E& env, const Mark<E>& p
 
 template <class Env>
 struct Hybrid {
-  using Weak = HappensBefore<Env, LockEdges::No>;
-  using Full = HappensBefore<Env, LockEdges::Yes>;
+  using Weak = HappensBefore<Env>;  // never hears of locks
+  using Full = HappensBefore<Env>;
   using Epoch = typename Env::Epoch;
   using Access = typename Env::Access;
 
@@ -112,9 +112,9 @@ struct Hybrid {
     Weak::barrier_enter(t.weak, b.weak, env);
     Full::barrier_enter(t.full, b.full, env);
   }
-  static void barrier_leave(Thread& t, Barrier& b, Env& env) {
-    Weak::barrier_leave(t.weak, b.weak, env);
-    Full::barrier_leave(t.full, b.full, env);
+  static void barrier_leave(Thread& t, Env& env) {
+    Weak::barrier_leave(t.weak, env);
+    Full::barrier_leave(t.full, env);
   }
   static void sem_post(Thread& t, Semaphore& s, Env& env) {
     Weak::sem_post(t.weak, s.weak, env);

@@ -93,6 +93,14 @@ class LocksetTable {
 
   uint32_t interned() const { return sets_.size(); }
 
+  void release(Env& env) {
+    members_.release(env);
+    scratch_.release(env);
+    sets_.release(env);
+    buckets_.release(env);
+    transitions_.release(env);
+  }
+
  private:
   using Members = Array<HeldLock, Env>;
   struct Set {

@@ -24,7 +24,7 @@ concept Detector = Environment<Env> && requires(typename D::Thread& t, const typ
   { D::epoch(other) } -> std::same_as<typename Env::Epoch>;
   D::acquire(t, l, env), D::release(t, l, env), D::read_acquire(t, l, env), D::read_release(t, l, env);
   D::wait(t, c, env), D::notify(t, c, env), D::wake(t, env);
-  D::barrier_enter(t, b, env), D::barrier_leave(t, b, env);
+  D::barrier_enter(t, b, env), D::barrier_leave(t, env);
   D::sem_post(t, s, env), D::sem_wait(t, s, env);
   D::atomic_before(t, a, Op::AtomicRmw, order, env), D::atomic_after(t, a, Op::AtomicRmw, order, env);
   D::fence(t, order, env);

@@ -76,7 +76,7 @@ struct MultiLock : Hybrid<Env> {
     for (uint32_t i = 0; i < list.size(); ++i) {
       Sighting& s = list[i];
       if (!Base::same_kind(s, now)) continue;
-      if (s.full == now.full && env.is_subset(s.locks, now.locks)) {
+      if (s.full == now.full) {  // no release since: the locks of then are still held
         env.count(SeenBefore);
         return false;
       }

@@ -45,6 +45,9 @@ struct TreeOptions {
 class TreeFilter final : public FilterStage {
  public:
   explicit TreeFilter(TreeOptions options) : options_(options) {}
+  TreeFilter(const TreeFilter&) = delete;
+  TreeFilter& operator=(const TreeFilter&) = delete;
+  ~TreeFilter() override { locksets_.release(heap_); }
 
   std::span<const Event> pass(std::span<const Event> batch) override;
   uint64_t dropped() const override { return dropped_; }
@@ -52,8 +55,8 @@ class TreeFilter final : public FilterStage {
 
  private:
   struct Heap {  // the environment of the lockset table
-    void* allocate(std::size_t bytes) { return ::operator new(bytes); }
-    void deallocate(void* p, std::size_t) { ::operator delete(p); }
+    static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
+    static void deallocate(void* p, std::size_t) { ::operator delete(p); }
   };
   struct Thread {
     LocksetId locks = kNoLocks;
@@ -94,7 +97,7 @@ class TreeFilter final : public FilterStage {
   void add_message(Thread& t, uint64_t message);
   void send(Thread& t, uint64_t object);
   void receive(Thread& t, uint64_t object);
-  void change_locks(Thread& t, LocksetId locks);
+  static void change_locks(Thread& t, LocksetId locks);
 
   TreeOptions options_;
   std::vector<Event> kept_;

@@ -86,7 +86,7 @@ class OfflineHost final : public DetectorStage {
       case Op::Wake: return D::wake(t.state, env_);
       case Op::Notify: return D::notify(t.state, conditions_.at(e.target, env_.arena), env_);
       case Op::BarrierEnter: return D::barrier_enter(t.state, barriers_.at(e.target, env_.arena), env_);
-      case Op::BarrierLeave: return D::barrier_leave(t.state, barriers_.at(e.target, env_.arena), env_);
+      case Op::BarrierLeave: return D::barrier_leave(t.state, env_);
       case Op::SemPost: return D::sem_post(t.state, semaphores_.at(e.target, env_.arena), env_);
       case Op::SemWait: return D::sem_wait(t.state, semaphores_.at(e.target, env_.arena), env_);
       case Op::Fence: return D::fence(t.state, e.order, env_);
