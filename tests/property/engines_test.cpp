@@ -383,7 +383,7 @@ std::vector<const EngineInfo*> detectors() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Engines, testing::ValuesIn(detectors()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& test) { return std::string(test.param->name); });
 
 }  // namespace
 }  // namespace pf
