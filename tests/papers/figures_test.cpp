@@ -61,7 +61,7 @@ std::vector<Verdict> verdicts(std::string_view engine, std::string_view text) {
 TEST(SimpleLock, Figure1IsFoundByTheHybrids) {
   constexpr std::string_view kFigure1 =
       "t1|w(x)| t1|fork(t2)| t1|w(x)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t2|acq(l1)| t2|r(x)| t2|rel(l1)|";
-  for (const auto engine : {"simplelock", "multilock"}) {
+  for (const std::string_view engine : {"simplelock", "multilock"}) {
     EXPECT_EQ(races(engine, kFigure1), (Races{"write-read 3-8"})) << engine;
     EXPECT_EQ(verdicts(engine, kFigure1), (std::vector{Verdict::Potential})) << engine;
   }
@@ -72,7 +72,7 @@ TEST(SimpleLock, Figure2IsLeftToLocksets) {
   constexpr std::string_view kFigure2 =
       "t1|fork(t2)| t1|acq(l1)| t1|w(x)| t1|rel(l1)| t2|acq(l2)| t2|w(x)| t2|rel(l2)|";
   EXPECT_EQ(races("simplelock", kFigure2), Races{});
-  for (const auto engine : {"multilock", "acculock"}) {
+  for (const std::string_view engine : {"multilock", "acculock"}) {
     EXPECT_EQ(races(engine, kFigure2), (Races{"write-write 3-6"})) << engine;
     EXPECT_EQ(verdicts(engine, kFigure2), (std::vector{Verdict::Real})) << engine;
   }
@@ -220,7 +220,7 @@ TEST(Fences, MessagePassing) {
               Races{})
         << engine;
   }
-  for (const auto engine : {"generic", "djit", "fasttrack"}) {
+  for (const std::string_view engine : {"generic", "djit", "fasttrack"}) {
     EXPECT_EQ(races(engine, "T0|w(x)| T0|fence(release)| T0|store(f,relaxed)| T1|load(f,relaxed)| T1|r(x)|"),
               (Races{"write-read 1-5"}))
         << engine;

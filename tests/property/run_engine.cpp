@@ -34,8 +34,7 @@ Reports run_engine(DetectorStage& engine, std::span<const Event> trace) {
     counted += race.record.count;
     // By site, since shrinking leaves events out without numbering the rest anew.
     const auto event_at = [&](SiteId site) {
-      return static_cast<std::size_t>(
-          std::find_if(trace.begin(), trace.end(), [&](const Event& e) { return e.site == site; }) - trace.begin());
+      return static_cast<std::size_t>(std::ranges::find(trace, site, &Event::site) - trace.begin());
     };
     const std::size_t first = event_at(race.record.first.site), second = event_at(race.record.second.site);
     const bool fresh = reports.pairs.try_emplace({first, second}, race.record.verdict).second;
