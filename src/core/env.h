@@ -21,7 +21,8 @@ template <class E>
 concept Environment = requires(E& env, void* p, std::size_t n, ThreadId t, const Mark<E>& prior, unsigned rule) {
   typename E::Epoch;
   requires std::is_trivially_copyable_v<typename E::Access>;
-  { env.allocate(n) } -> std::same_as<void*>;  // aligned to 16 bytes, never null
+  { E::kConcurrent } -> std::convertible_to<bool>;  // whether the host runs rules on several threads at once
+  { env.allocate(n) } -> std::same_as<void*>;       // aligned to 16 bytes, never null
   env.deallocate(p, n);
   { env.fresh_slot(t) } -> std::same_as<Slot>;  // a slot nobody used before, now t's
   env.race(prior);                              // the access being processed races with this earlier one

@@ -216,6 +216,12 @@ struct HappensBefore {
     }
   }
 
+  // Their memory ends.
+  static void forget(Lock& l, Env& env) {
+    l.written.clear(env);
+    l.read.clear(env);
+  }
+  static void forget(Semaphore& s, Env& env) { s.posted.clear(env); }
   static void forget(Atomic& a, Env& env) { a.released.clear(env); }
 
   // --- the moves that the rules above are made of ---

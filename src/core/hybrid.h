@@ -136,6 +136,11 @@ struct Hybrid {
     Weak::fence(t.weak, order, env);
     Full::fence(t.full, order, env);
   }
+  static void forget(Lock& l, Env& env) { Full::forget(l, env); }
+  static void forget(Semaphore& s, Env& env) {
+    Weak::forget(s.weak, env);
+    Full::forget(s.full, env);
+  }
   static void forget(Atomic& a, Env& env) {
     Weak::forget(a.weak, env);
     Full::forget(a.full, env);

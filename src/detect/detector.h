@@ -28,7 +28,7 @@ concept Detector = Environment<Env> && requires(typename D::Thread& t, const typ
   D::sem_post(t, s, env), D::sem_wait(t, s, env);
   D::atomic_before(t, a, Op::AtomicRmw, order, env), D::atomic_after(t, a, Op::AtomicRmw, order, env);
   D::fence(t, order, env);
-  D::forget(a, env);  // its memory ends
+  D::forget(l, env), D::forget(s, env), D::forget(a, env);  // their memory ends
   // The accesses. A free is a write, an atomic read-modify-write an atomic write.
   D::read(t, x, access, env), D::write(t, x, access, env);
   D::atomic_read(t, x, access, env), D::atomic_write(t, x, access, env);

@@ -83,6 +83,7 @@ struct BasicOfflineEnv {
   };
   static_assert(kMaxAccessSize < 1U << 24);
   static constexpr unsigned kMaxRules = 16;
+  static constexpr bool kConcurrent = false;
 
   void* allocate(std::size_t bytes) { return arena.allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena.deallocate(p, bytes); }

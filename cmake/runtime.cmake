@@ -1,0 +1,57 @@
+# The runtime that lives in the target: one library per detector, so that its hot path has no dispatch.
+#
+#   pf_runtime(NAME DEPENDS room... DETECTORS name:Template...)
+#
+# Most of src/NAME is the same for all detectors and compiled once; the files of DETECTOR_SOURCES see the detector and
+# are compiled for each. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
+
+# It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
+set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden -fPIC
+  -fno-stack-protector -fno-sanitize=all -fno-builtin-malloc -U_FORTIFY_SOURCE -mcx16 -ftls-model=initial-exec)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND PF_RUNTIME_FLAGS -Wglobal-constructors)
+endif()
+
+function(pf_runtime NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES")
+  set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
+  list(REMOVE_ITEM sources ${of_detector})
+
+  add_library(pf_${NAME}_common OBJECT ${sources})
+  pf_runtime_options(pf_${NAME}_common)
+  foreach(detector IN LISTS RUNTIME_DETECTORS)
+    string(REPLACE ":" ";" detector ${detector})
+    list(GET detector 0 name)
+    list(GET detector 1 template)
+    pf_runtime_for(${NAME} ${name} ${template} "${of_detector}")
+  endforeach()
+endfunction()
+
+function(pf_runtime_options TARGET)
+  target_include_directories(${TARGET} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${TARGET} PRIVATE ${PF_RUNTIME_FLAGS})
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${TARGET} PRIVATE -O2 -g1)
+  else()
+    target_compile_options(${TARGET} PRIVATE -O1)
+  endif()
+endfunction()
+
+function(pf_runtime_for ROOM DETECTOR TEMPLATE sources)
+  set(objects pf_${ROOM}_${DETECTOR}_objects)
+  add_library(${objects} OBJECT ${sources})
+  pf_runtime_options(${objects})
+  target_compile_definitions(${objects} PRIVATE PF_DETECTOR=${TEMPLATE} PF_DETECTOR_NAME="${DETECTOR}")
+
+  set(folder ${PROJECT_BINARY_DIR}/lib/${DETECTOR})
+  set(library pf_${ROOM}_${DETECTOR})
+  add_library(${library} SHARED $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:pf_${ROOM}_common>)
+  add_library(${library}_static STATIC $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:pf_${ROOM}_common>)
+  set_target_properties(${library} ${library}_static PROPERTIES OUTPUT_NAME photofinish
+    LIBRARY_OUTPUT_DIRECTORY ${folder} ARCHIVE_OUTPUT_DIRECTORY ${folder})
+  target_link_options(${library} PRIVATE -nostdlib++ -fno-sanitize=all -Wl,-z,defs -Wl,-z,now -Wl,-Bsymbolic -Wl,-z,nodelete)
+  add_custom_command(TARGET ${library} POST_BUILD VERBATIM WORKING_DIRECTORY ${folder}
+    COMMAND ln -sf libphotofinish.so libtsan.so COMMAND ln -sf libphotofinish.so libtsan.so.2)
+endfunction()

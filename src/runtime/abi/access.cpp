@@ -1,0 +1,68 @@
+// Plain accesses, as GCC and Clang announce them before they make them. Hot: every function here is a leaf until the
+// access turns out to be new in its epoch (tests/hotpath counts the instructions).
+#include "runtime/abi/abi.h"
+#include "runtime/this_detector.h"
+
+using namespace pf;
+using namespace pf::rt;
+
+#define PF_ACCESS(NAME, OP, SIZE)                                                                                      \
+  PF_EXPORT void __tsan_##NAME(void* p) { Host::access<OP, SIZE>(address_of(p), PF_CALLER_PC); }
+#define PF_ACCESS_PC(NAME, OP, SIZE)                                                                                   \
+  PF_EXPORT void __tsan_##NAME(void* p, void* pc) { Host::access<OP, SIZE>(address_of(p), address_of(pc)); }
+// A read-modify-write that is not atomic: what the write finds, the read would find too.
+#define PF_BOTH(SIZE)                                                                                                  \
+  PF_ACCESS(read##SIZE, Op::Read, SIZE)                                                                                \
+  PF_ACCESS(write##SIZE, Op::Write, SIZE)                                                                              \
+  PF_ACCESS(read_write##SIZE, Op::Write, SIZE)                                                                         \
+  PF_ACCESS(volatile_read##SIZE, Op::Read, SIZE)                                                                       \
+  PF_ACCESS(volatile_write##SIZE, Op::Write, SIZE)                                                                     \
+  PF_ACCESS_PC(read##SIZE##_pc, Op::Read, SIZE)                                                                        \
+  PF_ACCESS_PC(write##SIZE##_pc, Op::Write, SIZE)
+#define PF_UNALIGNED(SIZE)                                                                                             \
+  PF_ACCESS(unaligned_read##SIZE, Op::Read, SIZE)                                                                      \
+  PF_ACCESS(unaligned_write##SIZE, Op::Write, SIZE)                                                                    \
+  PF_ACCESS(unaligned_read_write##SIZE, Op::Write, SIZE)                                                               \
+  PF_ACCESS(unaligned_volatile_read##SIZE, Op::Read, SIZE)                                                             \
+  PF_ACCESS(unaligned_volatile_write##SIZE, Op::Write, SIZE)
+
+PF_BOTH(1)
+PF_BOTH(2)
+PF_BOTH(4)
+PF_BOTH(8)
+PF_BOTH(16)
+PF_UNALIGNED(2)
+PF_UNALIGNED(4)
+PF_UNALIGNED(8)
+PF_UNALIGNED(16)
+
+// A virtual table pointer that is written with the value it has is no change that anybody can see.
+PF_EXPORT void __tsan_vptr_update(void** p, void* value) {
+  if (*p != value) Host::access<Op::Write, sizeof(void*)>(address_of(p), PF_CALLER_PC);
+}
+PF_EXPORT void __tsan_vptr_read(void** p) { Host::access<Op::Read, sizeof(void*)>(address_of(p), PF_CALLER_PC); }
+
+namespace {
+
+void range(const void* p, uintptr_t size, Op op, uintptr_t pc) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  ++t->accesses;
+  Host::access_slow(*t, address_of(p), size, op, pc);
+}
+
+}  // namespace
+
+PF_EXPORT void __tsan_read_range(void* p, uintptr_t size) { range(p, size, Op::Read, PF_CALLER_PC); }
+PF_EXPORT void __tsan_write_range(void* p, uintptr_t size) { range(p, size, Op::Write, PF_CALLER_PC); }
+PF_EXPORT void __tsan_read_range_pc(void* p, uintptr_t size, void* pc) { range(p, size, Op::Read, address_of(pc)); }
+PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range(p, size, Op::Write, address_of(pc)); }
+
+// --- the call stack ---
+
+PF_EXPORT void __tsan_func_entry(void* caller) {
+  if (Thread* t = self; t != nullptr) enter_function(*t, address_of(caller), address_of(__builtin_frame_address(0)));
+}
+PF_EXPORT void __tsan_func_exit() {
+  if (Thread* t = self; t != nullptr) leave_function(*t);
+}

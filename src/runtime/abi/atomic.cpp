@@ -1,0 +1,126 @@
+// Atomics of 1 to 16 bytes and fences. The operation is made here, under the Line of its address, so that the order of
+// operations and the order in which the rules see them are the same. An atomic that spans two Lines cannot be: they are aligned.
+#include "runtime/abi/abi.h"
+#include "runtime/this_detector.h"
+
+using namespace pf;
+using namespace pf::rt;
+
+namespace {
+
+// Clang passes hints above the order; they do not matter here.
+MemoryOrder order_of(int order) { return static_cast<MemoryOrder>(order & 7); }
+
+__extension__ using Wide = unsigned __int128;
+
+// Made as sequentially consistent: at least as strong as any order asked for.
+template <class T>
+T exchange_if(volatile T* a, T expected, T desired) {
+  if constexpr (sizeof(T) == 16) {
+    auto low = static_cast<uint64_t>(expected), high = static_cast<uint64_t>(expected >> 64);
+    __asm__ volatile("lock cmpxchg16b %0"
+                     : "+m"(*a), "+a"(low), "+d"(high)
+                     : "b"(static_cast<uint64_t>(desired)), "c"(static_cast<uint64_t>(desired >> 64))
+                     : "cc", "memory");
+    return static_cast<T>(high) << 64 | low;
+  } else {
+    __atomic_compare_exchange_n(a, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+  }
+}
+
+// Any read-modify-write; returns what was there before.
+template <class T, class F>
+T modify(volatile T* a, F next) {
+  T seen = sizeof(T) == 16 ? exchange_if<T>(a, 0, 0) : *a;
+  for (;;) {
+    const T found = exchange_if<T>(a, seen, next(seen));
+    if (found == seen) return seen;
+    seen = found;
+  }
+}
+
+template <class T>
+T load_value(const volatile T* a) {
+  if constexpr (sizeof(T) == 16) return exchange_if<T>(const_cast<volatile T*>(a), 0, 0);
+  return __atomic_load_n(a, __ATOMIC_SEQ_CST);
+}
+
+template <class T>
+T load(const volatile T* a, int order, uintptr_t pc) {
+  Thread* t = current();
+  if (t == nullptr) return load_value(a);
+  return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicLoad, order_of(order), pc,
+                      [a] { return load_value(a); });
+}
+
+template <class T>
+void store(volatile T* a, T value, int order, uintptr_t pc) {
+  const auto real = [a, value] { return modify<T>(a, [value](T) { return value; }); };
+  if (Thread* t = current(); t != nullptr) {
+    Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicStore, order_of(order), pc, real);
+  } else {
+    real();
+  }
+}
+
+template <class T, class F>
+T rmw(volatile T* a, int order, uintptr_t pc, F next) {
+  const auto real = [a, next] { return modify<T>(a, next); };
+  Thread* t = current();
+  if (t == nullptr) return real();
+  return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicRmw, order_of(order), pc, real);
+}
+
+template <class T>
+bool compare_exchange(volatile T* a, T* expected, T desired, int success, int failure, uintptr_t pc) {
+  const auto real = [=] {
+    const T found = exchange_if<T>(a, *expected, desired);
+    const bool done = found == *expected;
+    if (!done) *expected = found;
+    return done;
+  };
+  Thread* t = current();
+  if (t == nullptr) return real();
+  return Host::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
+}
+
+}  // namespace
+
+#define PF_RMW(BITS, T, NAME, EXPRESSION)                                                                              \
+  PF_EXPORT T __tsan_atomic##BITS##_##NAME(volatile T* a, T v, int order) {                                            \
+    return rmw<T>(a, order, PF_CALLER_PC, [v]([[maybe_unused]] T x) { return static_cast<T>(EXPRESSION); });           \
+  }
+#define PF_COMPARE(BITS, T, STRENGTH)                                                                                  \
+  PF_EXPORT int __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile T* a, T* c, T v, int order, int fail) {     \
+    return compare_exchange<T>(a, c, v, order, fail, PF_CALLER_PC) ? 1 : 0;                                            \
+  }
+#define PF_ATOMICS(BITS, T)                                                                                            \
+  PF_EXPORT T __tsan_atomic##BITS##_load(const volatile T* a, int order) { return load<T>(a, order, PF_CALLER_PC); }   \
+  PF_EXPORT void __tsan_atomic##BITS##_store(volatile T* a, T v, int order) { store<T>(a, v, order, PF_CALLER_PC); }   \
+  PF_RMW(BITS, T, exchange, v)                                                                                         \
+  PF_RMW(BITS, T, fetch_add, x + v)                                                                                    \
+  PF_RMW(BITS, T, fetch_sub, x - v)                                                                                    \
+  PF_RMW(BITS, T, fetch_and, x& v)                                                                                     \
+  PF_RMW(BITS, T, fetch_or, x | v)                                                                                     \
+  PF_RMW(BITS, T, fetch_xor, x ^ v)                                                                                    \
+  PF_RMW(BITS, T, fetch_nand, ~(x & v))                                                                                \
+  PF_COMPARE(BITS, T, strong)                                                                                          \
+  PF_COMPARE(BITS, T, weak)                                                                                            \
+  PF_EXPORT T __tsan_atomic##BITS##_compare_exchange_val(volatile T* a, T c, T v, int order, int fail) {               \
+    compare_exchange<T>(a, &c, v, order, fail, PF_CALLER_PC);                                                          \
+    return c;                                                                                                          \
+  }
+
+PF_ATOMICS(8, uint8_t)
+PF_ATOMICS(16, uint16_t)
+PF_ATOMICS(32, uint32_t)
+PF_ATOMICS(64, uint64_t)
+PF_ATOMICS(128, Wide)
+
+PF_EXPORT void __tsan_atomic_thread_fence(int order) {
+  if (Thread* t = current(); t != nullptr) host::fence(*t, static_cast<int>(order_of(order)));
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+// Orders the thread with its own signal handlers only.
+PF_EXPORT void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

@@ -1,0 +1,81 @@
+// From an address of the program to what the runtime keeps about it.
+//
+//   address  ┌──────── chunk, 4 MiB ────────┬── granule, 8 bytes ──┬ byte ┐
+//            └ bits 22..46: index of g_chunks┴ bits 3..21: its cell ┴ 0..2 ┘
+//
+// A chunk has one cell per granule (the detector's history of these 8 bytes) and one line per 128 bytes (objects that live there: locks,
+// atomics, heap blocks; see objects.h). Chunks are mapped when they are first needed, and their pages are touched only where the program
+// touches memory; nothing is assumed about where mappings are. An entry is the distance of its chunk from a chunk that
+// is always zero, so that the hot path needs no test for a chunk that is not there.
+#pragma once
+#include "runtime/memory.h"
+
+namespace pf::rt {
+
+inline constexpr unsigned kGranuleBits = 3, kLineBits = 7, kChunkBits = 22, kAddressBits = 47;
+inline constexpr uintptr_t kPage = 4096;
+inline constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
+inline constexpr uintptr_t kGranulesPerChunk = uintptr_t{1} << (kChunkBits - kGranuleBits);
+inline constexpr uintptr_t kLinesPerChunk = uintptr_t{1} << (kChunkBits - kLineBits);
+inline constexpr uintptr_t kLinesBytes = kLinesPerChunk * sizeof(uintptr_t);
+
+// Decided by the detector's cell (host.h).
+extern const uintptr_t kCellBytes;
+
+extern uintptr_t g_chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
+extern char* g_zero_chunk;
+
+inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask) >> kChunkBits; }
+
+// The chunk, or null if nothing is known of these addresses.
+inline char* existing_chunk(uintptr_t address) {
+  const uintptr_t distance = __atomic_load_n(&g_chunks[chunk_index(address)], __ATOMIC_ACQUIRE);
+  return distance == 0 ? nullptr : g_zero_chunk + distance;
+}
+
+[[gnu::noinline, gnu::cold]] char* new_chunk(uintptr_t address);
+
+inline char* chunk(uintptr_t address) {
+  char* c = existing_chunk(address);
+  return c != nullptr ? c : new_chunk(address);
+}
+
+void initialize_chunks();
+
+// Which of these pages are in memory.
+class TouchedPages {
+ public:
+  TouchedPages(char* first, uintptr_t count);
+  uintptr_t count() const { return count_; }
+  bool operator[](uintptr_t i) const { return (resident_[i] & 1) != 0; }
+
+ private:
+  uintptr_t count_;
+  unsigned char resident_[4096];
+};
+
+// Calls f(from, to) for the parts of [begin, end) whose records may have been touched: of a large range most are not,
+// and looking at them would cost memory. A page of records, the first at an offset in the chunk, is for that many bytes.
+template <class F>
+void for_each_touched_part(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t bytes_per_page, F&& f) {
+  constexpr uintptr_t kSmall = uintptr_t{32} << 10, kInChunk = (uintptr_t{1} << kChunkBits) - 1;
+  if (end - begin <= kSmall) {
+    if (existing_chunk(begin) != nullptr || existing_chunk(end - 1) != nullptr) f(begin, end);
+    return;
+  }
+  for (uintptr_t from = begin, stop = 0; from < end; from = stop) {
+    const uintptr_t chunk_end = (from | kInChunk) + 1;
+    stop = chunk_end < end ? chunk_end : end;
+    char* c = existing_chunk(from);
+    if (c == nullptr) continue;
+    const uintptr_t first = from & ~(bytes_per_page - 1);
+    const TouchedPages pages(c + offset_in_chunk + (first & kInChunk) / bytes_per_page * kPage,
+                             (stop - first + bytes_per_page - 1) / bytes_per_page);
+    for (uintptr_t i = 0; i < pages.count(); ++i) {
+      const uintptr_t at = first + i * bytes_per_page;
+      if (pages[i]) f(at < from ? from : at, at + bytes_per_page < stop ? at + bytes_per_page : stop);
+    }
+  }
+}
+
+}  // namespace pf::rt

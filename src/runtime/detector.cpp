@@ -1,0 +1,86 @@
+// The functions of host.h for one detector: each brings an event to its rule under the lock of its object.
+#include "runtime/host.h"
+#include "runtime/options.h"
+#include "runtime/this_detector.h"
+
+namespace pf::rt {
+
+const uintptr_t kCellBytes = sizeof(Host::Cell);
+const char kDetectorName[] = PF_DETECTOR_NAME;
+
+namespace host {
+namespace {
+
+using D = Host::D;
+
+// An event of thread t at an object of kind T, brought to `rule` unless the program asked us to look away.
+template <class T, class Rule>
+void at_object(Thread& t, uintptr_t address, Rule rule) {
+  if (t.ignore_sync != 0) return;
+  const Scope scope(t);
+  ++t.events;
+  Line line(address);
+  rule(of(t).state, line.get<T>(address, *t.arena).state, of(t).env);
+}
+
+}  // namespace
+
+Thread* new_thread(Thread* parent, ThreadInfo* info) {
+  return Host::new_thread(static_cast<Host::HostThread*>(parent), info);
+}
+void end(Thread& t) { Host::end(of(t)); }
+void join(Thread& t, Thread& child) { Host::join(of(t), of(child)); }
+void destroy(Thread& child) { Host::destroy(of(child), of(child)); }
+
+void acquire(Thread& t, uintptr_t lock, LockMode mode) {
+  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+    mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
+  });
+}
+void release(Thread& t, uintptr_t lock, LockMode mode) {
+  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+    mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
+  });
+}
+
+void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::wait); }
+void wake(Thread& t, uintptr_t condition) {
+  at_object<Host::Condition>(t, condition, [](auto& thread, auto&, auto& env) { D::wake(thread, env); });
+}
+void notify(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::notify); }
+
+void barrier_enter(Thread& t, uintptr_t barrier) { at_object<Host::Barrier>(t, barrier, &D::barrier_enter); }
+void barrier_leave(Thread& t, uintptr_t barrier) {
+  at_object<Host::Barrier>(t, barrier, [](auto& thread, auto&, auto& env) { D::barrier_leave(thread, env); });
+}
+
+void post(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_post); }
+void take(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_wait); }
+void fence(Thread& t, int order) {
+  if (t.ignore_sync != 0) return;
+  const Scope scope(t);
+  ++t.events;
+  D::fence(of(t).state, static_cast<MemoryOrder>(order), of(t).env);
+}
+
+void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
+  ++t.accesses;
+  Host::access_slow(t, address, size, write ? Op::Write : Op::Read, pc);
+}
+void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
+  if (size == 0) return;
+  const Scope scope(t);
+  Host::begin_block(of(t), address, size);
+}
+void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+  if (size == 0 || t.ignore_writes != 0) return;
+  const Scope scope(t);
+  Host::end_block(of(t), address, size, pc);
+}
+void forget_object(Thread& t, uintptr_t address) {
+  const Scope scope(t);
+  Host::forget_object(of(t), address);
+}
+
+}  // namespace host
+}  // namespace pf::rt

@@ -1,0 +1,38 @@
+// The environment of rules inside the target: one per thread, so that rules take no lock for memory.
+#pragma once
+#include "core/env.h"
+#include "core/race.h"
+#include "runtime/slots.h"
+#include "runtime/thread.h"
+
+namespace pf::rt {
+
+struct OnlineEnv {
+  using Epoch = WideEpoch;
+  static constexpr bool kConcurrent = true;
+
+  // An access is its number in the depot: stack, operation, size and held locks.
+  struct Access {
+    depot::Id id;
+  };
+  struct Found {
+    Mark<OnlineEnv> prior;
+    Verdict verdict;
+  };
+
+  void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
+  void deallocate(void* p, std::size_t bytes) { arena->deallocate(p, bytes); }
+  Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
+  [[gnu::noinline, gnu::cold]] void race(const Mark<OnlineEnv>& prior, Verdict verdict = Verdict::Real) {
+    if (found_count < kMaxFound) found[found_count++] = {prior, verdict};
+  }
+  void count(unsigned) {}  // a counter costs as much as the rule
+
+  static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
+  Arena* arena = nullptr;
+  unsigned found_count = 0;
+  Found found[kMaxFound];
+};
+static_assert(Environment<OnlineEnv>);
+
+}  // namespace pf::rt

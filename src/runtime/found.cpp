@@ -1,0 +1,278 @@
+#include "runtime/found.h"
+
+#include "runtime/hooks.h"
+#include "runtime/objects.h"
+#include "runtime/options.h"
+#include "runtime/output.h"
+#include "runtime/registry.h"
+
+namespace pf::rt {
+namespace {
+
+// One entry per pair of places, found again by its hash: a repeat is a look-up and an addition.
+struct Pair {
+  uint64_t hash;
+  uint32_t count;
+  uint32_t key;
+};
+constexpr uint32_t kPairs = 1U << 16;
+constinit Pair g_pairs[kPairs] = {};
+constinit uint32_t g_keys = 0;
+constinit uint64_t g_reported = 0;
+constinit uint64_t g_dynamic = 0;
+constinit SpinLock g_lock;  // one report at a time
+
+struct Described {
+  depot::Id stack;
+  uint32_t packed;
+  depot::Id locks;
+
+  Op op() const { return static_cast<Op>((packed >> 24) - 1); }
+  uint32_t size() const { return packed & 0xFFFFFF; }
+};
+
+Described described(depot::Id access) {
+  const depot::Node& node = depot::at(access);
+  return {node.below, static_cast<uint32_t>(node.key >> 32), static_cast<depot::Id>(node.key)};
+}
+
+uint64_t hash_of(const Described& a) {
+  return (depot::at(a.stack).key * 0x9E3779B97F4A7C15U) ^ (uint64_t{a.packed} * 0xC2B2AE3D27D4EB4FU);
+}
+
+// The pair's entry, and whether it is new. Null when the table is full.
+Pair* enter(uint64_t hash, bool& fresh) {
+  for (uint32_t i = 0; i < 64; ++i) {
+    Pair& p = g_pairs[(hash + i) & (kPairs - 1)];
+    uint64_t seen = __atomic_load_n(&p.hash, __ATOMIC_ACQUIRE);
+    if (seen == 0 && __atomic_compare_exchange_n(&p.hash, &seen, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      fresh = true;
+      p.key = __atomic_add_fetch(&g_keys, 1, __ATOMIC_RELAXED);
+      return &p;
+    }
+    if (seen == hash) return &p;
+  }
+  return nullptr;
+}
+
+void put_stack(depot::Id stack, Text& out) {
+  out.put('[');
+  for (unsigned n = 0; stack != 0 && n < 512; ++n) {
+    const depot::Node& node = depot::at(stack);
+    if (n != 0) out.put(',');
+    out.number(node.key);
+    stack = node.below;
+  }
+  out.put(']');
+}
+
+void put_locks(depot::Id locks, Text& out) {
+  out.put('[');
+  for (bool first = true; locks != 0; first = false) {
+    const depot::Node& node = depot::at(locks);
+    out.put(first ? "{\"address\":" : ",{\"address\":").number(node.key & ~(uint64_t{1} << 63));
+    out.put(node.key >> 63 != 0 ? ",\"mode\":\"read\"}" : ",\"mode\":\"write\"}");
+    locks = node.below;
+  }
+  out.put(']');
+}
+
+void put_access(uint32_t thread, const Described& a, Text& out) {
+  const std::string_view op = access_name(a.op());
+  out.put("{\"thread\":").number(thread).put(",\"op\":\"").put(op.data(), op.size());
+  out.put("\",\"size\":").number(a.size()).put(",\"atomic\":").put(is_atomic(a.op()) ? "true" : "false");
+  out.put(",\"locks\":");
+  put_locks(a.locks, out);
+  out.put(",\"stack\":");
+  put_stack(a.stack, out);
+  out.put('}');
+}
+
+// The block that holds the address, alive or freed: the nearest one that starts at or before it.
+bool find_block(uintptr_t address, Block& copy) {
+  constexpr uintptr_t kLine = uintptr_t{1} << kLineBits;
+  constexpr uintptr_t kFar = uintptr_t{1} << 32;
+  for (uintptr_t back = 0; back < kFar && back <= address; back += kLine) {
+    char* c = existing_chunk(address - back);
+    if (c == nullptr) {
+      if (back > uintptr_t{256} << 20) return false;
+      continue;
+    }
+    LineHead& head = Line::head_of(c, address - back);
+    if (head.empty()) continue;
+    const Line line(head);
+    const Block* best = nullptr;
+    for (const Object* o = line.first(); o != nullptr; o = o->next) {
+      if (o->kind != kBlock || o->address > address) continue;
+      if (best == nullptr || o->address > best->address) best = static_cast<const Block*>(o);
+    }
+    if (best == nullptr) continue;
+    copy = *best;
+    return address - copy.address < copy.size;
+  }
+  return false;
+}
+
+void put_block(const Block& b, Text& out) {
+  out.put("{\"kind\":").put(b.freed ? "\"freed\"" : "\"heap\"").put(",\"start\":").number(b.address);
+  out.put(",\"size\":").number(b.size).put(",\"thread\":").number(b.freed ? b.freed_by : b.allocated_by);
+  out.put(",\"stack\":");
+  put_stack(b.freed ? b.freed_at : b.allocated_at, out);
+  if (b.freed) {
+    out.put(",\"allocated\":");
+    put_stack(b.allocated_at, out);
+  }
+  out.put('}');
+}
+
+struct Owner {
+  uintptr_t address;
+  const ThreadInfo* of_stack;
+  const ThreadInfo* of_tls;
+};
+
+void find_owner(Thread& t, void* argument) {
+  auto& owner = *static_cast<Owner*>(argument);
+  const ThreadInfo& i = *t.info;
+  if (owner.address >= i.tls_begin && owner.address < i.tls_end) owner.of_tls = &i;
+  if (owner.address >= i.stack_begin && owner.address < i.stack_end) owner.of_stack = &i;
+}
+
+void put_location(uintptr_t address, Text& out) {
+  Block block{};
+  if (find_block(address, block)) return put_block(block, out);
+  Owner owner{address, nullptr, nullptr};
+  registry::for_each(&find_owner, &owner);
+  if (owner.of_tls != nullptr) {
+    out.put("{\"kind\":\"tls\",\"thread\":").number(owner.of_tls->id).put('}');
+  } else if (owner.of_stack != nullptr) {
+    out.put("{\"kind\":\"stack\",\"thread\":").number(owner.of_stack->id).put('}');
+  } else {
+    out.put("{\"kind\":\"unknown\"}");
+  }
+}
+
+// The thread and those that made it, each once.
+void write_thread(uint32_t id) {
+  ThreadInfo& info = registry::info(id);
+  if (info.written) return;
+  info.written = true;
+  if (id != 0) write_thread(info.parent);
+  Text out;
+  out.put("{\"raw\":\"thread\",\"id\":").number(id).put(",\"os\":").number(static_cast<uint64_t>(info.os_id));
+  out.put(",\"name\":").quoted(info.name).put(",\"parent\":").number(info.parent).put(",\"stack\":");
+  put_stack(info.created_at, out);
+  out.put('}');
+  output::line(out);
+}
+
+void halt_if_asked() {
+  if (!g_options.halt_on_error) return;
+  write_summary();
+  sys::die(g_options.exitcode);
+}
+
+[[gnu::cold]] void write_race(const Thread& t, const Finding& f, const Described& prior, const Described& now,
+                              uint32_t key) {
+  Text out;
+  const std::string_view verdict = name(f.verdict);
+  out.put("{\"raw\":\"race\",\"key\":").number(key).put(",\"verdict\":\"").put(verdict.data(), verdict.size());
+  out.put("\",\"address\":").number(f.address).put(",\"location\":");
+  put_location(f.address, out);
+  out.put(",\"accesses\":[");
+  put_access(index(f.prior_thread), prior, out);
+  out.put(',');
+  put_access(t.info->id, now, out);
+  out.put("]}");
+  const Guard guard(g_lock);
+  output::modules();
+  write_thread(index(f.prior_thread));
+  write_thread(t.info->id);
+  output::line(out);
+}
+
+}  // namespace
+
+void found(Thread& t, const Finding& f) {
+  const Described prior = described(f.prior), now = described(f.now);
+  const uint64_t hash = (hash_of(prior) + hash_of(now)) | 1;  // in either order
+  bool fresh = false;
+  Pair* pair = enter(hash, fresh);
+  __atomic_fetch_add(&g_dynamic, 1, __ATOMIC_RELAXED);
+  if (pair == nullptr) return;
+  __atomic_fetch_add(&pair->count, 1, __ATOMIC_RELAXED);
+  if (!fresh || is_benign(f.address) || !g_options.report_bugs) return;
+  __atomic_fetch_add(&g_reported, 1, __ATOMIC_RELAXED);
+  write_race(t, f, prior, now, pair->key);
+  tell_program(t, f.address, now.stack, prior.stack);
+  halt_if_asked();
+}
+
+void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc) {
+  if (!g_options.report_bugs) return;
+  const Scope scope(t);
+  const depot::Id where = stack(t, pc);
+  bool fresh = false;
+  if (enter(((uint64_t{where} * 0x9E3779B97F4A7C15U) ^ reinterpret_cast<uintptr_t>(what)) | 1, fresh) == nullptr ||
+      !fresh)
+    return;
+  __atomic_fetch_add(&g_reported, 1, __ATOMIC_RELAXED);
+  Text out;
+  out.put("{\"raw\":\"misuse\",\"what\":").quoted(what).put(",\"address\":").number(address);
+  out.put(",\"thread\":").number(t.info->id).put(",\"stack\":");
+  put_stack(where, out);
+  out.put('}');
+  {
+    const Guard guard(g_lock);
+    output::modules();
+    write_thread(t.info->id);
+    output::line(out);
+  }
+  halt_if_asked();
+}
+
+uint64_t reported() { return __atomic_load_n(&g_reported, __ATOMIC_RELAXED); }
+
+namespace {
+
+struct Totals {
+  uint64_t accesses, events;
+};
+constinit Totals g_ended = {};  // of threads that are gone
+
+void add_thread(Thread& t, void* argument) {
+  auto& sum = *static_cast<Totals*>(argument);
+  sum.accesses += t.accesses;
+  sum.events += t.events;
+}
+
+}  // namespace
+
+void count_ended(const Thread& t) {
+  __atomic_fetch_add(&g_ended.accesses, t.accesses, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.events, t.events, __ATOMIC_RELAXED);
+}
+
+void write_summary() {
+  static constinit bool done = false;
+  if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) return;
+  if (!output::supervised() && reported() == 0) return;
+  for (const Pair& p : g_pairs) {
+    if (p.hash == 0 || p.count < 2) continue;
+    Text out;
+    out.put("{\"raw\":\"repeat\",\"key\":").number(p.key).put(",\"count\":").number(p.count).put('}');
+    output::line(out);
+  }
+  Totals sum = g_ended;
+  registry::for_each(&add_thread, &sum);
+  Text out;
+  out.put("{\"raw\":\"summary\",\"events\":")
+      .number(sum.events + sum.accesses)
+      .put(",\"accesses\":")
+      .number(sum.accesses);
+  out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
+  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":0,\"rules\":{}}");
+  output::line(out);
+}
+
+}  // namespace pf::rt

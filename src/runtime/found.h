@@ -1,0 +1,26 @@
+// Where races go: named once per pair of places, written to the run directory at once, counted from then on.
+#pragma once
+#include "core/ids.h"
+#include "core/race.h"
+#include "runtime/thread.h"
+
+namespace pf::rt {
+
+struct Finding {
+  depot::Id prior;  // the earlier access, see describe()
+  ThreadId prior_thread;
+  depot::Id now;
+  uintptr_t address;
+  Verdict verdict;
+};
+
+[[gnu::noinline, gnu::cold]] void found(Thread& t, const Finding& f);
+
+// A mistake of the program that is not a race, such as unlocking what is not locked.
+void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc);
+
+uint64_t reported();                // races and misuses so far
+void count_ended(const Thread& t);  // its accesses stay in the sum
+void write_summary();               // at the end of the process
+
+}  // namespace pf::rt

@@ -1,0 +1,38 @@
+// What the detector's side of the runtime does for the rest of it: interceptors and annotations call these, whatever the
+// detector is. One library per detector has its own set (online_host.h); calls are direct.
+//
+// All take the current thread. They may be called with the runtime busy or not, never with a Line held.
+#pragma once
+#include "runtime/thread.h"
+
+namespace pf::rt::host {
+
+// --- threads ---
+Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its parent so far; null parent: after nothing
+void end(Thread& t);                                   // its clock slot may go to a later thread
+void join(Thread& t, Thread& child);                   // everything the child did comes before
+void destroy(Thread& child);                           // nobody will join it any more
+
+// --- locks, by address ---
+void acquire(Thread& t, uintptr_t lock, LockMode mode);
+void release(Thread& t, uintptr_t lock, LockMode mode);
+
+// --- condition variables, barriers ---
+void wait(Thread& t, uintptr_t condition);
+void wake(Thread& t, uintptr_t condition);
+void notify(Thread& t, uintptr_t condition);
+void barrier_enter(Thread& t, uintptr_t barrier);
+void barrier_leave(Thread& t, uintptr_t barrier);
+
+// --- anything else that orders: what was posted at an address comes before what takes from it later ---
+void post(Thread& t, uintptr_t address);
+void take(Thread& t, uintptr_t address);
+void fence(Thread& t, int order);
+
+// --- memory ---
+void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);
+void begin_block(Thread& t, uintptr_t address, uintptr_t size);              // a new life: what was before is forgotten
+void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);  // a write to all of it, and its end
+void forget_object(Thread& t, uintptr_t address);                            // a lock was destroyed
+
+}  // namespace pf::rt::host

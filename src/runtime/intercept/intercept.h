@@ -1,0 +1,50 @@
+// What every family of interceptors needs. An interceptor is a function of libc's name that our library exports: the program calls it, it
+// tells the detector, and calls the real one. It leaves errno as the real one left it: the runtime makes raw system calls only.
+#pragma once
+#include "runtime/abi/abi.h"
+#include "runtime/host.h"
+#include "runtime/libc.h"
+#include "runtime/thread.h"
+
+namespace pf::rt {
+
+// The real function behind an interceptor, found at the first call.
+template <class F>
+class Real;
+template <class R, class... A, bool kNoThrow>
+class Real<R (*)(A...) noexcept(kNoThrow)> {
+ public:
+  using Function = R (*)(A...);
+  consteval explicit Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
+
+  template <class... B>
+  R operator()(B... arguments) {
+    return get()(arguments...);
+  }
+  Function get() {
+    Function f = __atomic_load_n(&found_, __ATOMIC_RELAXED);
+    return f != nullptr ? f : find();
+  }
+  bool exists() { return get() != nullptr; }
+
+ private:
+  [[gnu::noinline, gnu::cold]] Function find() {
+    auto f = reinterpret_cast<Function>(version_ != nullptr ? libc::next(name_, version_) : libc::next(name_));
+    __atomic_store_n(&found_, f, __ATOMIC_RELAXED);
+    return f;
+  }
+
+  const char* name_;
+  const char* version_;
+  Function found_ = nullptr;
+};
+
+// A mutex-like lock at an address, whatever it is made of (mutex.cpp).
+void lock_taken(Thread& t, uintptr_t lock, LockMode mode);
+void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc);
+
+}  // namespace pf::rt
+
+// Declares the real function of that name with the type its header gives it.
+#define PF_REAL(NAME)                                                                                                  \
+  static constinit ::pf::rt::Real<decltype(&::NAME)> real_##NAME { #NAME }

@@ -1,0 +1,312 @@
+// The online host: drives one detector from inside the target, on the program's own threads. It supplies what the rules must not know
+// of: the shadow, per-granule atomicity, objects by address, thread slots.
+//
+// Serialization, as detector.h asks for it: a Thread is used by its owner (a condition's notifier and a joiner reach it
+// under the condition's Line and after its end); Lock, Condition, Barrier, Semaphore and Atomic under their Line;
+// Var under the lock of its granule.
+#pragma once
+#include <utility>
+
+#include "core/array.h"
+#include "detect/detector.h"
+#include "runtime/found.h"
+#include "runtime/host.h"
+#include "runtime/objects.h"
+#include "runtime/pieces.h"
+
+namespace pf::rt {
+
+template <template <class> class Template>
+class OnlineHost {
+ public:
+  using Env = OnlineEnv;
+  using D = Template<Env>;
+  static_assert(Detector<D, Env>);
+  using Store = PieceStore<D>;
+  using Cell = typename Store::Cell;
+
+  struct HostThread : Thread {
+    typename D::Thread state;
+    Env env;
+  };
+
+  enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
+  template <class State, uint8_t kOfKind>
+  struct Kept : Object {
+    static constexpr uint8_t kKind = kOfKind;
+    State state;
+  };
+  using Lock = Kept<typename D::Lock, kLock>;
+  using Condition = Kept<typename D::Condition, kCondition>;
+  using Barrier = Kept<typename D::Barrier, kBarrier>;
+  using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
+  using Atomic = Kept<typename D::Atomic, kAtomic>;
+
+  static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
+
+  // --- plain accesses ---
+
+  // Hot: two loads to the cell, then the store's own test.
+  template <Op kOp, unsigned kSize>
+  [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
+    Thread* t = self;
+    if (t == nullptr) [[unlikely]]
+      return access_by_stranger(address, kSize, kOp, pc);
+    ++t->accesses;
+    const uintptr_t offset = address & 7;
+    if (offset + kSize <= 8) [[likely]] {
+      const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
+      if (Store::same_epoch(hot_cell(address), mask, of(*t).state, kOp, of(*t).env)) [[likely]]
+        return;
+    }
+    access_slow(*t, address, kSize, kOp, pc);
+  }
+
+  [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+    if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
+    const Scope scope(t);
+    access_as<&D::read, &D::write>(of(t), address, size, op, pc);
+  }
+
+  template <auto kRead, auto kWrite>
+  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+    const Env::Access a{describe(t, pc, packed(op, size))};
+    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
+        writes(op) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
+      });
+      if (t.env.found_count != 0) [[unlikely]]
+        report(t, a, at);
+    });
+    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+
+  // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
+
+  template <class Real>
+  static auto atomic(HostThread& t, uintptr_t address, unsigned size, Op op, MemoryOrder order, uintptr_t pc,
+                     Real real) {
+    const Scope scope(t);
+    ++t.accesses;
+    Line line(address);
+    Atomic* a = line.template find<Atomic>(address);
+    if (a == nullptr && op != Op::AtomicLoad) a = &line.template add<Atomic>(address, *t.arena);
+    if (a != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, a->state, op, order, t.env);
+    if ((writes(op) ? t.ignore_writes : t.ignore_reads) == 0) {
+      access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, pc);
+    }
+    auto result = real();
+    if (a != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, a->state, op, order, t.env);
+    return result;
+  }
+
+  // A compare-exchange is a read-modify-write or, when it fails, a load: known only once it is done.
+  template <class Real>
+  static bool compare_exchange(HostThread& t, uintptr_t address, unsigned size, MemoryOrder success,
+                               MemoryOrder failure, uintptr_t pc, Real real) {
+    const Scope scope(t);
+    ++t.accesses;
+    Line line(address);
+    Atomic& a = line.template get<Atomic>(address, *t.arena);
+    const bool done = real();
+    const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
+    const MemoryOrder order = done ? success : failure;
+    if (t.ignore_sync == 0) D::atomic_before(t.state, a.state, op, order, t.env);
+    if ((done ? t.ignore_writes : t.ignore_reads) == 0) {
+      access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, pc);
+    }
+    if (t.ignore_sync == 0) D::atomic_after(t.state, a.state, op, order, t.env);
+    return done;
+  }
+
+  // --- threads ---
+
+  static HostThread* new_thread(HostThread* parent, ThreadInfo* info) {
+    auto* t = spare_thread();
+    t->info = info;
+    t->env.arena = t->arena;
+    const ThreadId id{info->id};
+    if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
+    if (parent != nullptr) D::fork(parent->state, t->state, parent->env);
+    return t;
+  }
+  static void end(HostThread& t) {
+    const Guard guard(g_lock);
+    g_graves.push(D::bury(t.state), g_graves_env);
+  }
+  static void join(HostThread& t, HostThread& child) { D::join(t.state, child.state, t.env); }
+  static void destroy(HostThread& t, HostThread& child) {
+    D::destroy(child.state, t.env);
+    const Guard guard(g_lock);
+    child.next = g_spare;
+    g_spare = &child;
+  }
+
+  // --- memory ---
+
+  static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
+    forget_objects(t, address, size);
+    for_each_touched_granule(address, size,
+                             [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
+    if constexpr (OrdersReadsAfterWrites<D, Env>) {
+      publish(t, address, size);
+      D::published(t.state, t.env);
+    }
+  }
+
+  // Marks all of a small block as freed, and of a large one what was ever accessed: the rest costs no memory.
+  static void end_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    const Env::Access a{describe(t, pc, packed(Op::Free, size))};
+    const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      if (size > kMarkWhole && Store::empty(cell)) return;
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
+      if (t.env.found_count != 0) [[unlikely]]
+        report(t, a, at);
+    };
+    if (size > kMarkWhole) {
+      for_each_touched_granule(address, size, free_granule);
+    } else {
+      for_each_granule(address, size, free_granule);
+      if constexpr (OrdersReadsAfterWrites<D, Env>) publish(t, address, size);
+    }
+    if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, t.env);
+    forget_objects(t, address, size);
+  }
+
+  static void forget_objects(HostThread& t, uintptr_t address, uintptr_t size) {
+    for_each_object(address, address + size, [&](Line& line, Object* o) { forget(t, line, o); });
+  }
+  static void forget_object(HostThread& t, uintptr_t address) {
+    Line line(address);
+    for (Object* o = line.first(); o != nullptr;) {
+      Object* next = o->next;
+      if (o->address == address) forget(t, line, o);
+      o = next;
+    }
+  }
+
+ private:
+  static constexpr uintptr_t kMarkWhole = uintptr_t{64} << 10;
+
+  static uint32_t packed(Op op, uintptr_t size) {
+    return (static_cast<uint32_t>(op) + 1) << 24 | static_cast<uint32_t>(size < 0xFFFFFF ? size : 0xFFFFFF);
+  }
+
+  static Cell& hot_cell(uintptr_t address) {
+    const uintptr_t distance = __atomic_load_n(&g_chunks[chunk_index(address)], __ATOMIC_RELAXED);
+    return cells(g_zero_chunk + distance)[address >> kGranuleBits & (kGranulesPerChunk - 1)];
+  }
+  static Cell* cells(char* chunk) { return reinterpret_cast<Cell*>(chunk + kLinesBytes); }
+
+  static uint8_t mask_in(uintptr_t granule, uintptr_t begin, uintptr_t end) {
+    const uintptr_t from = granule < begin ? begin - granule : 0;
+    const uintptr_t to = granule + 8 > end ? end - granule : 8;
+    return static_cast<uint8_t>((0xFFU >> (8 - (to - from))) << from);
+  }
+
+  // f(cell, mask, first byte)
+  template <class F>
+  [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
+    const uintptr_t end = begin + size;
+    for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
+      Cell& cell = cells(chunk(g))[g >> kGranuleBits & (kGranulesPerChunk - 1)];
+      f(cell, mask_in(g, begin, end), g < begin ? begin : g);
+    }
+  }
+
+  // The same, but leaves out what surely has no history.
+  template <class F>
+  static void for_each_touched_granule(uintptr_t begin, uintptr_t size, F&& f) {
+    for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
+                          [&](uintptr_t from, uintptr_t to) { for_each_granule(from, to - from, f); });
+  }
+
+  static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
+    if (op != Op::Write && op != Op::AtomicStore) {
+      for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
+        Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
+      });
+    }
+    if (!writes(op)) return;
+    publish(t, address, size);
+    D::published(t.state, t.env);
+  }
+  static void publish(HostThread& t, uintptr_t address, uintptr_t size) {
+    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
+    });
+  }
+
+  static void forget(HostThread& t, Line& line, Object* o) {
+    switch (o->kind) {
+      case kLock: return forget_as<Lock>(t, line, o);
+      case kSemaphore: return forget_as<Semaphore>(t, line, o);
+      case kAtomic: return forget_as<Atomic>(t, line, o);
+      default: return;  // conditions and barriers may have threads inside; blocks are the heap's
+    }
+  }
+  template <class T>
+  static void forget_as(HostThread& t, Line& line, Object* o) {
+    line.remove(o);
+    D::forget(static_cast<T*>(o)->state, t.env);
+    t.arena->deallocate(static_cast<T*>(o), sizeof(T));
+  }
+
+  [[gnu::noinline, gnu::cold]] static void report(HostThread& t, Env::Access now, uintptr_t address) {
+    const unsigned count = std::exchange(t.env.found_count, 0U);
+    for (unsigned i = 0; i < count; ++i) {
+      const Env::Found f = t.env.found[i];
+      found(t, {f.prior.access.id, slots::owner(f.prior.epoch), now.id, address, f.verdict});
+    }
+  }
+
+  [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+    if (Thread* t = current(); t != nullptr) access_slow(*t, address, size, op, pc);
+  }
+
+  static HostThread* spare_thread() {
+    {
+      const Guard guard(g_lock);
+      if (g_spare != nullptr) {
+        HostThread* t = g_spare;
+        g_spare = static_cast<HostThread*>(t->next);
+        return reset(t, t->arena, t->bottom, t->end);
+      }
+    }
+    auto* t = static_cast<HostThread*>(map_or_die(sizeof(HostThread) + sizeof(Arena), "a thread"));
+    auto* frames = static_cast<Frame*>(map_or_die(kFrames * sizeof(Frame), "call stacks"));
+    return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
+  }
+  static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
+    new (t) HostThread{};
+    t->arena = arena;
+    t->bottom = t->top = bottom;
+    t->end = end;
+    return t;
+  }
+
+  static bool take_used_slot(HostThread& t, ThreadId id, const HostThread& parent) {
+    const Guard guard(g_lock);
+    for (uint32_t i = 0; i < g_graves.size() && i < 64; ++i) {
+      if (!D::may_succeed(g_graves[i], parent.state)) continue;
+      D::succeed(t.state, id, g_graves[i]);
+      g_graves.remove(i);
+      slots::own(D::epoch(t.state), id);
+      return true;
+    }
+    return false;
+  }
+
+  static constexpr std::size_t kFrames = 8192;
+  static constinit inline SpinLock g_lock{};
+  static constinit inline HostThread* g_spare = nullptr;
+  static constinit inline Arena g_graves_arena{};
+  struct GravesEnv {
+    void* allocate(std::size_t n) { return g_graves_arena.allocate(n); }
+    void deallocate(void* p, std::size_t n) { g_graves_arena.deallocate(p, n); }
+  };
+  static constinit inline GravesEnv g_graves_env{};
+  static constinit inline Array<typename D::Grave, GravesEnv> g_graves{};
+};
+
+}  // namespace pf::rt

@@ -1,0 +1,125 @@
+#include "runtime/options.h"
+
+#include <cstring>
+
+#include "runtime/libc.h"
+#include "runtime/say.h"
+
+namespace pf::rt {
+
+constinit Options g_options;
+
+namespace {
+
+bool is(const char* text, std::size_t n, const char* name) {
+  return std::strlen(name) == n && std::memcmp(text, name, n) == 0;
+}
+
+struct Pair {
+  const char* key;
+  std::size_t key_size;
+  const char* value;
+  std::size_t value_size;
+};
+
+bool truth(const Pair& p) {
+  return is(p.value, p.value_size, "1") || is(p.value, p.value_size, "true") || is(p.value, p.value_size, "yes");
+}
+
+int number(const Pair& p) {
+  int n = 0;
+  for (std::size_t i = 0; i < p.value_size && p.value[i] >= '0' && p.value[i] <= '9'; ++i)
+    n = n * 10 + (p.value[i] - '0');
+  return n;
+}
+
+void set(const Pair& p) {
+  const struct {
+    const char* name;
+    bool* flag;
+  } flags[] = {
+      {"halt_on_error", &g_options.halt_on_error},
+      {"report_bugs", &g_options.report_bugs},
+      {"report_thread_leaks", &g_options.report_thread_leaks},
+      {"report_mutex_bugs", &g_options.report_mutex_bugs},
+      {"report_destroy_locked", &g_options.report_destroy_locked},
+      {"report_signal_unsafe", &g_options.report_signal_unsafe},
+      {"ignore_noninstrumented_modules", &g_options.ignore_noninstrumented_modules},
+  };
+  for (const auto& f : flags) {
+    if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);
+  }
+  if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = number(p);
+  if (is(p.key, p.key_size, "atexit_sleep_ms")) g_options.atexit_sleep_ms = number(p);
+}
+
+bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }
+
+}  // namespace
+
+// Unknown keys are the parent's business, which warns of them once.
+void parse_options(const char* text) {
+  while (*text != '\0') {
+    while (separates(*text)) ++text;
+    Pair p{text, 0, nullptr, 0};
+    while (*text != '\0' && *text != '=' && !separates(*text)) ++text;
+    p.key_size = static_cast<std::size_t>(text - p.key);
+    if (*text != '=') continue;
+    const char quote = text[1] == '"' || text[1] == '\'' ? text[1] : '\0';
+    p.value = text += quote != '\0' ? 2 : 1;
+    while (*text != '\0' && (quote != '\0' ? *text != quote : !separates(*text))) ++text;
+    p.value_size = static_cast<std::size_t>(text - p.value);
+    if (quote != '\0' && *text == quote) ++text;
+    set(p);
+  }
+}
+
+const char* value_of(const char* entry, const char* name) {
+  const std::size_t n = std::strlen(name);
+  return std::strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : nullptr;
+}
+
+void read_options(char** environment) {
+  const char* ours = nullptr;
+  const char* theirs = nullptr;
+  for (char** e = environment; e != nullptr && *e != nullptr; ++e) {
+    if (const char* v = value_of(*e, "PHOTOFINISH_OPTIONS"); v != nullptr) ours = v;
+    if (const char* v = value_of(*e, "TSAN_OPTIONS"); v != nullptr) theirs = v;
+  }
+  if (ours != nullptr || theirs != nullptr) parse_options(ours != nullptr ? ours : theirs);
+}
+
+namespace {
+
+constexpr char kCollector[] = "/../../bin/photofinish";
+
+bool collector_path(Text& path) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&read_options), &info) == 0 || info.dli_fname == nullptr) return false;
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  if (slash == nullptr) return false;
+  path.put(info.dli_fname, static_cast<std::size_t>(slash - info.dli_fname)).put(kCollector);
+  return true;
+}
+
+}  // namespace
+
+void start_collector(const char* directory) {
+  Text path, pid;
+  if (!collector_path(path)) return say("no reader for the reports in ", directory);
+  pid.number(static_cast<uint64_t>(sys::process_id()));
+  const char* arguments[] = {path.c_str(), "collect", directory, "--pid", pid.c_str(), nullptr};
+  // A plain fork of the kernel: no handlers of the program run. Its child's child is nobody's to wait for.
+  const long child = sys::call(SYS_fork);
+  if (child == 0) {
+    if (sys::call(SYS_fork) != 0) sys::die(0);
+    sys::call(SYS_setsid);
+    const char* no_environment[] = {nullptr};
+    sys::call(SYS_execve, reinterpret_cast<long>(arguments[0]), reinterpret_cast<long>(arguments),
+              reinterpret_cast<long>(no_environment));
+    sys::die(127);
+  }
+  if (!sys::failed(child)) sys::call(SYS_wait4, child);
+}
+
+}  // namespace pf::rt

@@ -1,0 +1,33 @@
+// What the environment asks of the runtime: PHOTOFINISH_OPTIONS, TSAN_OPTIONS when that is absent, and what the
+// program's own __tsan_default_options says before either.
+#pragma once
+#include <cstdint>
+
+namespace pf::rt {
+
+// Of the library, not of the environment: one library per detector.
+extern const char kDetectorName[];
+
+struct Options {
+  bool halt_on_error = false;
+  bool report_bugs = true;
+  bool report_thread_leaks = true;
+  bool report_mutex_bugs = true;
+  bool report_destroy_locked = true;
+  bool report_signal_unsafe = true;
+  bool ignore_noninstrumented_modules = false;
+  int exitcode = 66;
+  int atexit_sleep_ms = 1000;  // TSan's; only the wait for races at exit, taken when races are possible
+};
+extern Options g_options;
+
+void read_options(char** environment);
+void parse_options(const char* text);
+
+// The value if the entry is NAME=value, else null.
+const char* value_of(const char* entry, const char* name);
+
+// Without `photofinish run`, a process that reads the run directory and prints.
+void start_collector(const char* directory);
+
+}  // namespace pf::rt

@@ -1,0 +1,22 @@
+// The process's file in the run directory (docs/run-directory.md): lines go out whole and at once.
+#pragma once
+#include "runtime/say.h"
+
+namespace pf::rt::output {
+
+// Reads the environment; opens nothing yet.
+void initialize(char** environment);
+// In the child after fork: a file of its own from here on.
+void start_over();
+
+// Writes a line; opens the file, and says who writes, before the first.
+void line(Text& text);
+// Writes the mappings of files that changed since the last time.
+void modules();
+
+// Whether `photofinish run` is our parent and decides about the exit code.
+bool supervised();
+// Whether this descriptor is ours: a program that closes all descriptors does not mean it.
+bool is_ours(int fd);
+
+}  // namespace pf::rt::output

@@ -1,0 +1,199 @@
+#include "runtime/registry.h"
+
+#include "runtime/found.h"
+#include "runtime/host.h"
+#include "runtime/libc.h"
+#include "runtime/objects.h"
+#include "runtime/say.h"
+
+namespace pf::rt::registry {
+namespace {
+
+struct Handle : Object {
+  static constexpr uint8_t kKind = kThreadHandle;
+  Thread* thread;
+};
+
+constinit SpinLock g_lock;
+constinit Thread* g_live = nullptr;  // guarded by g_lock
+constinit uint32_t g_count = 0;
+constinit Pieces<ThreadInfo, 8, 1U << 16> g_infos;
+
+ThreadInfo* new_info(uint32_t parent, depot::Id created_at) {
+  const uint32_t id = __atomic_fetch_add(&g_count, 1, __ATOMIC_RELAXED);
+  if (!g_infos.provide(id)) die_of("more than 16 million threads were created");
+  ThreadInfo& info = g_infos[id];
+  info.id = id;
+  info.parent = parent;
+  info.created_at = created_at;
+  return &info;
+}
+
+void link(Thread& t) {
+  const Guard guard(g_lock);
+  t.next = g_live;
+  t.previous = nullptr;
+  if (g_live != nullptr) g_live->previous = &t;
+  g_live = &t;
+}
+
+void unlink(Thread& t) {
+  const Guard guard(g_lock);
+  (t.previous != nullptr ? t.previous->next : g_live) = t.next;
+  if (t.next != nullptr) t.next->previous = t.previous;
+}
+
+void bind_self(Thread& t) {
+  const pthread_t handle = libc::pthread_self();
+  Line line(handle);
+  line.get<Handle>(handle, *t.arena).thread = &t;
+}
+
+void unbind(pthread_t handle, Arena& arena) {
+  Line line(handle);
+  Handle* h = line.find<Handle>(handle);
+  if (h == nullptr) return;
+  line.remove(h);
+  arena.deallocate(h, sizeof(Handle));
+}
+
+// glibc keeps stacks (with the thread-local storage at their end) for later threads: their past is not the new thread's.
+void take_stack(Thread& t) {
+  const libc::StackRange range = libc::own_stack();
+  ThreadInfo& info = *t.info;
+  info.stack_begin = range.begin;
+  info.stack_end = range.end;
+  info.tls_begin = range.tls_begin;
+  info.tls_end = range.tls_end;
+}
+
+void start_on_this_thread(Thread& t) {
+  self = &t;
+  t.info->os_id = sys::thread_id();
+  take_stack(t);
+  link(t);
+}
+
+}  // namespace
+
+Thread* adopt_main() {
+  Thread* t = host::new_thread(nullptr, new_info(0, 0));
+  start_on_this_thread(*t);
+  bind_self(*t);
+  return t;
+}
+
+Thread* adopt() {
+  Thread* t = host::new_thread(nullptr, new_info(0, 0));
+  t->info->detached = true;
+  start_on_this_thread(*t);
+  return t;
+}
+
+Thread* announce(Thread& parent, uintptr_t pc) {
+  const Scope scope(parent);
+  return host::new_thread(&parent, new_info(parent.info->id, stack(parent, pc)));
+}
+
+void forget_announced(Thread& child) {
+  child.info->ended = child.info->joined = true;
+  host::destroy(child);
+}
+
+void begin(Thread& t) {
+  start_on_this_thread(t);
+  const Scope scope(t);
+  host::begin_block(t, t.info->stack_begin, t.info->stack_end - t.info->stack_begin);
+  bind_self(t);
+}
+
+void end(Thread& t) {
+  {
+    const Scope scope(t);
+    count_ended(t);
+    host::end(t);
+    const uintptr_t size = t.info->stack_end - t.info->stack_begin;
+    if (t.info->id != 0) host::begin_block(t, t.info->stack_begin, size);  // gives its shadow back
+  }
+  unlink(t);
+  self = nullptr;
+  bool detached = false;
+  {
+    const Guard guard(g_lock);
+    t.info->ended = true;
+    detached = t.info->detached;
+  }
+  if (!detached) return;
+  unbind(libc::pthread_self(), *t.arena);
+  host::destroy(t);
+}
+
+Thread* by_handle(pthread_t handle) {
+  Line line(handle);
+  const Handle* h = line.find<Handle>(handle);
+  return h == nullptr ? nullptr : h->thread;
+}
+
+void joined(Thread& t, Thread* child) {
+  if (child == nullptr) return;
+  const Scope scope(t);
+  while (!__atomic_load_n(&child->info->ended, __ATOMIC_ACQUIRE)) sys::yield();  // its last steps
+  host::join(t, *child);
+  child->info->joined = true;
+  host::destroy(*child);
+}
+
+void forget_handle(Thread& t, pthread_t handle) { unbind(handle, *t.arena); }
+
+void detached(Thread& t, pthread_t handle) {
+  const Scope scope(t);
+  Thread* child = by_handle(handle);
+  if (child == nullptr) return;
+  bool ended = false;
+  {
+    const Guard guard(g_lock);
+    child->info->detached = true;
+    ended = child->info->ended;
+  }
+  if (!ended) return;  // it forgets itself at its end
+  unbind(handle, *t.arena);
+  host::destroy(*child);
+}
+
+ThreadInfo& info(uint32_t id) { return g_infos[id]; }
+uint32_t count() { return __atomic_load_n(&g_count, __ATOMIC_RELAXED); }
+
+void for_each(void (*f)(Thread&, void*), void* argument) {
+  const Guard guard(g_lock);
+  for (Thread* t = g_live; t != nullptr; t = t->next) f(*t, argument);
+}
+
+void close_gate(Thread& t) {
+  const auto others_busy = [&] {
+    for (const Thread* other = g_live; other != nullptr; other = other->next) {
+      if (other != &t && __atomic_load_n(&other->busy, __ATOMIC_ACQUIRE) != 0) return true;
+    }
+    return false;
+  };
+  while (__atomic_exchange_n(&g_gate_closed, true, __ATOMIC_SEQ_CST)) sys::yield();  // another fork is on its way
+  sys::barrier_on_all_threads();
+  g_lock.lock();
+  for (unsigned round = 0; others_busy(); ++round) {
+    g_lock.unlock();  // a busy thread may want it
+    relax(round);
+    g_lock.lock();
+  }
+}
+
+void open_gate(Thread&) {
+  g_lock.unlock();
+  __atomic_store_n(&g_gate_closed, false, __ATOMIC_SEQ_CST);
+}
+
+void only(Thread& t) {
+  g_live = &t;
+  t.next = t.previous = nullptr;
+  t.info->os_id = sys::thread_id();
+}
+
+}  // namespace pf::rt::registry

@@ -1,0 +1,37 @@
+// The threads of the program: who there is, by handle and by number; their birth and end.
+#pragma once
+#include "runtime/thread.h"
+
+namespace pf::rt::registry {
+
+// The main thread; called once, by the thread itself.
+Thread* adopt_main();
+// A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself.
+Thread* adopt();
+
+// A thread about to be created by `parent`, from a call at pc.
+Thread* announce(Thread& parent, uintptr_t pc);
+void forget_announced(Thread& child);  // it could not be created
+
+// On the new thread itself, then back on its way out.
+void begin(Thread& t);
+void end(Thread& t);
+
+// Who has this handle; null if unknown. Ask before the handle is joined: it may belong to another thread afterwards.
+Thread* by_handle(pthread_t handle);
+void forget_handle(Thread& t, pthread_t handle);
+void joined(Thread& t, Thread* child);  // t comes after all that the child did
+void detached(Thread& t, pthread_t handle);
+
+ThreadInfo& info(uint32_t id);
+uint32_t count();  // ever
+// Calls f with each live thread; the registry is locked meanwhile.
+void for_each(void (*f)(Thread&, void*), void* argument);
+
+// No other thread is inside the runtime between these, and none gets in.
+void close_gate(Thread& t);
+void open_gate(Thread& t);
+// In the child after a fork only `t` is left.
+void only(Thread& t);
+
+}  // namespace pf::rt::registry

@@ -1,0 +1,10 @@
+// The start of the runtime, and the end of its threads.
+#pragma once
+
+namespace pf::rt {
+
+void initialize();          // once, on the main thread; later calls do nothing
+void end_at_thread_exit();  // arranges that this thread's end is seen
+void leave_thread();        // the runtime has done with this thread: what still runs on it is not watched
+
+}  // namespace pf::rt

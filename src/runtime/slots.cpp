@@ -1,0 +1,47 @@
+#include "runtime/slots.h"
+
+#include "runtime/memory.h"
+#include "runtime/spin.h"
+
+namespace pf::rt::slots {
+namespace {
+
+struct Tenure {
+  WideEpoch from;
+  ThreadId thread;
+  Tenure* before;
+};
+
+constinit Pieces<Tenure*, 12, 1U << 20> g_latest;  // by slot
+constinit uint32_t g_count = 0;
+constinit Arena g_arena;
+constinit SpinLock g_lock;
+
+void add(WideEpoch from, ThreadId t) {
+  const uint32_t i = index(from.slot());
+  g_latest.provide(i);
+  g_latest[i] = new (g_arena.allocate(sizeof(Tenure))) Tenure{from, t, g_latest[i]};
+}
+
+}  // namespace
+
+Slot fresh(ThreadId t) {
+  const Guard guard(g_lock);
+  const Slot s{g_count++};
+  add({s, 1}, t);
+  return s;
+}
+
+void own(WideEpoch from, ThreadId t) {
+  const Guard guard(g_lock);
+  add(from, t);
+}
+
+ThreadId owner(WideEpoch e) {
+  const Guard guard(g_lock);
+  const Tenure* tenure = g_latest[index(e.slot())];
+  while (tenure->before != nullptr && tenure->from.clock() > e.clock()) tenure = tenure->before;
+  return tenure->thread;
+}
+
+}  // namespace pf::rt::slots

@@ -1,0 +1,74 @@
+// The only file of the runtime that talks to the kernel: raw system calls, since libc's wrappers set errno, are
+// cancellation points, and are intercepted by us.
+#pragma once
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pf::rt::sys {
+
+inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result = 0;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+inline long call_on(long number, const void* p, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  return call(number, reinterpret_cast<long>(p), b, c, d, e, f);
+}
+inline bool failed(long result) { return result < 0 && result > -4096; }
+
+// Zeroed memory that costs nothing until it is touched; null when there is none.
+inline void* map(std::size_t bytes) {
+  const long p = call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return failed(p) ? nullptr : reinterpret_cast<void*>(p);
+}
+inline void unmap(void* p, std::size_t bytes) { call_on(SYS_munmap, p, static_cast<long>(bytes)); }
+// Gives the pages back; they read as zero afterwards.
+inline void drop(void* p, std::size_t bytes) { call_on(SYS_madvise, p, static_cast<long>(bytes), MADV_DONTNEED); }
+inline void no_huge_pages(void* p, std::size_t bytes) {
+  call_on(SYS_madvise, p, static_cast<long>(bytes), MADV_NOHUGEPAGE);
+}
+
+inline void yield() { call(SYS_sched_yield); }
+inline int process_id() { return static_cast<int>(call(SYS_getpid)); }
+inline int parent_id() { return static_cast<int>(call(SYS_getppid)); }
+inline int thread_id() { return static_cast<int>(call(SYS_gettid)); }
+inline void sleep_ms(long ms) {
+  const timespec duration{ms / 1000, ms % 1000 * 1000000};
+  call_on(SYS_nanosleep, &duration);
+}
+[[noreturn]] inline void die(int code) {
+  for (;;) call(SYS_exit_group, code);
+}
+
+inline long open(const char* path, int flags, int mode = 0) {
+  return call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags, mode);
+}
+inline void close(int fd) { call(SYS_close, fd); }
+inline long read(int fd, void* to, std::size_t n) {
+  return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(n));
+}
+inline long write(int fd, const void* from, std::size_t n) {
+  return call(SYS_write, fd, reinterpret_cast<long>(from), static_cast<long>(n));
+}
+
+// After it returns, every thread of the process has passed a full memory barrier.
+inline bool barrier_on_all_threads() { return !failed(call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)); }
+inline bool register_barrier_on_all_threads() {
+  return !failed(call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0));
+}
+
+}  // namespace pf::rt::sys

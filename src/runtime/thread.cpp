@@ -1,0 +1,103 @@
+#include "runtime/thread.h"
+
+#include "runtime/say.h"
+
+namespace pf::rt {
+
+constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit bool g_gate_closed = false;
+
+void grow_frames(Thread& t) {
+  const auto count = static_cast<std::size_t>(t.end - t.bottom);
+  const std::size_t bytes = count * sizeof(Frame);
+  auto* bigger = static_cast<Frame*>(map_or_die(2 * bytes, "call stacks"));
+  std::memcpy(bigger, t.bottom, bytes);
+  sys::unmap(t.bottom, bytes);
+  t.bottom = bigger;
+  t.top = bigger + count;
+  t.end = bigger + 2 * count;
+}
+
+void unwind(Thread& t, uintptr_t stack_pointer) {
+  const auto target = static_cast<uint32_t>(stack_pointer);
+  while (t.top != t.bottom && static_cast<int32_t>(t.top[-1].stack_pointer - target) < 0) --t.top;
+}
+
+depot::Id calls(Thread& t) {
+  Frame* known = t.top;
+  while (known != t.bottom && known[-1].stack == 0) --known;
+  depot::Id id = known == t.bottom ? 0 : known[-1].stack;
+  for (; known != t.top; ++known) known->stack = id = depot::push(id, known->caller - 1);
+  return id;
+}
+
+void hold(Thread& t, uintptr_t lock, LockMode mode) {
+  t.locks_changed = true;
+  for (uint32_t i = t.held_count; i-- > 0;) {
+    if (t.held[i].address == lock && t.held[i].mode == mode) {
+      ++t.held[i].depth;
+      return;
+    }
+  }
+  if (t.held_count == t.held_capacity) {
+    const uint32_t capacity = t.held_capacity == 0 ? 16 : t.held_capacity * 2;
+    auto* bigger = static_cast<Held*>(t.arena->allocate(capacity * sizeof(Held)));
+    if (t.held_count != 0) std::memcpy(bigger, t.held, t.held_count * sizeof(Held));
+    if (t.held != nullptr) t.arena->deallocate(t.held, t.held_capacity * sizeof(Held));
+    t.held = bigger;
+    t.held_capacity = capacity;
+  }
+  t.held[t.held_count++] = {lock, mode, 1};
+}
+
+bool let_go(Thread& t, uintptr_t lock, LockMode mode) {
+  for (uint32_t i = t.held_count; i-- > 0;) {
+    Held& h = t.held[i];
+    if (h.address != lock || h.mode != mode) continue;
+    if (--h.depth != 0) return true;
+    t.locks_changed = true;
+    std::memmove(&h, &h + 1, (t.held_count - i - 1) * sizeof(Held));
+    --t.held_count;
+    return true;
+  }
+  return false;
+}
+
+const Held* held_as(const Thread& t, uintptr_t lock) {
+  for (uint32_t i = t.held_count; i-- > 0;) {
+    if (t.held[i].address == lock) return &t.held[i];
+  }
+  return nullptr;
+}
+
+depot::Id held_locks(Thread& t) {
+  if (!t.locks_changed) return t.locks;
+  depot::Id id = 0;
+  for (uint32_t i = 0; i < t.held_count; ++i) {
+    id = depot::push(id, t.held[i].address | uint64_t{t.held[i].mode == LockMode::Read} << 63);
+  }
+  t.locks = id;
+  t.locks_changed = false;
+  return id;
+}
+
+depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
+  const depot::Id below = calls(t);
+  const depot::Id locks = held_locks(t);
+  KnownAccess& known = t.known[(pc ^ pc >> 8 ^ packed ^ below) & 255];
+  if (known.pc == pc && known.stack == below && known.locks == locks && known.packed == packed) [[likely]]
+    return known.id;
+  const depot::Id id = depot::push(depot::push(below, pc), uint64_t{packed} << 32 | locks);
+  known = {pc, below, locks, packed, id};
+  return id;
+}
+
+void wait_at_gate(Thread& t) {
+  for (unsigned round = 0; __atomic_load_n(&g_gate_closed, __ATOMIC_ACQUIRE); ++round) {
+    __atomic_store_n(&t.busy, 0, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&g_gate_closed, __ATOMIC_ACQUIRE)) relax(++round);
+    __atomic_store_n(&t.busy, 1, __ATOMIC_SEQ_CST);
+  }
+}
+
+}  // namespace pf::rt

@@ -1,0 +1,147 @@
+// What the runtime knows of a thread of the program, whatever the detector; detectors add theirs (host.h).
+//
+// Owned by its thread, except where a field says otherwise. Pages of a thread that ended are used again for later ones.
+#pragma once
+#include <pthread.h>
+#include <signal.h>
+
+#include "core/lockset.h"
+#include "runtime/depot.h"
+#include "runtime/memory.h"
+#include "runtime/spin.h"
+
+namespace pf::rt {
+
+// One entry of the call stack that __tsan_func_entry and __tsan_func_exit keep.
+struct Frame {
+  uintptr_t caller;        // where the function was called
+  depot::Id stack;         // up to and with this call; 0 while nobody asked
+  uint32_t stack_pointer;  // its low half, to find the frame that longjmp returns to
+};
+
+struct Held {
+  uintptr_t address;
+  LockMode mode;
+  uint32_t depth;  // of a recursive mutex
+};
+
+// Stays when the thread is gone: reports name it. Guarded by the registry's lock where it changes after birth.
+struct ThreadInfo {
+  uint32_t id;
+  int os_id;
+  uint32_t parent;
+  depot::Id created_at;
+  char name[16];
+  uintptr_t stack_begin, stack_end, tls_begin, tls_end;
+  bool ended, detached, joined, written;  // written: the reader of reports knows of it
+};
+
+struct PendingSignal {
+  int number;
+  siginfo_t info;
+};
+
+// What an access was, in one number: thread-local cache of depot lookups by where the access is.
+struct KnownAccess {
+  uintptr_t pc;
+  depot::Id stack, locks;
+  uint32_t packed;
+  depot::Id id;
+};
+
+struct Thread {
+  // Hot:
+  Frame* top;  // the next entry to fill
+  Frame* end;
+  uint64_t accesses;
+  uint32_t busy;  // depth of Scope: the runtime is at work on this thread
+  uint32_t ignore_reads, ignore_writes, ignore_sync;
+  uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
+
+  Frame* bottom;
+  Arena* arena;
+  depot::Id locks;  // the held locks as a chain; valid while !locks_changed
+  bool locks_changed;
+  uint32_t held_count, held_capacity;
+  Held* held;
+  ThreadInfo* info;
+  Thread* next;  // in the registry, guarded by its lock
+  Thread* previous;
+  uint64_t events;   // synchronization seen
+  uintptr_t caller;  // of the outermost intercepted function, 0 outside of one
+
+  // Signals that came while busy, delivered when the runtime leaves.
+  uint32_t pending_count;
+  PendingSignal pending[32];
+  void* fiber_of;  // see fiber.h; null for the thread's own stack
+
+  KnownAccess known[256];
+};
+
+// Null on a thread that the runtime has not met.
+extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
+
+// Meets the thread if it is new. Null before the runtime is ready and after it is gone.
+Thread* current();
+
+// --- the call stack ---
+
+[[gnu::noinline]] void grow_frames(Thread& t);
+
+inline void enter_function(Thread& t, uintptr_t caller, uintptr_t stack_pointer) {
+  if (t.top == t.end) [[unlikely]]
+    grow_frames(t);
+  *t.top++ = {caller, 0, static_cast<uint32_t>(stack_pointer)};
+}
+inline void leave_function(Thread& t) {
+  if (t.top != t.bottom) --t.top;
+}
+// Drops the frames that are below the stack pointer a longjmp returns to.
+void unwind(Thread& t, uintptr_t stack_pointer);
+
+// The stack of calls that led here, and with a program counter on top.
+depot::Id calls(Thread& t);
+inline depot::Id stack(Thread& t, uintptr_t pc) { return depot::push(calls(t), pc); }
+
+// --- held locks ---
+
+void hold(Thread& t, uintptr_t lock, LockMode mode);
+// Whether it was held that way.
+bool let_go(Thread& t, uintptr_t lock, LockMode mode);
+const Held* held_as(const Thread& t, uintptr_t lock);
+depot::Id held_locks(Thread& t);
+
+// --- the access being made, as one number ---
+
+// packed: the operation + 1 in the top byte, the size below it.
+depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed);
+
+// --- busy: the runtime is at work on this thread ---
+
+// Set while something needs every other thread out of the runtime (fork).
+extern bool g_gate_closed;
+[[gnu::noinline, gnu::cold]] void wait_at_gate(Thread& t);
+[[gnu::noinline, gnu::cold]] void deliver_pending_signals(Thread& t);
+
+// Held while a thread works on what threads share. Signals that come meanwhile wait.
+class [[nodiscard]] Scope {
+ public:
+  explicit Scope(Thread& t) : thread_(t) {
+    ++t.busy;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&g_gate_closed, __ATOMIC_RELAXED) && t.busy == 1) [[unlikely]]
+      wait_at_gate(t);
+  }
+  ~Scope() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (--thread_.busy == 0 && thread_.pending_count != 0) [[unlikely]]
+      deliver_pending_signals(thread_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Thread& thread_;
+};
+
+}  // namespace pf::rt
