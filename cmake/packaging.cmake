@@ -3,6 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS photofinish EXPORT photofinish)
+install(FILES ${PROJECT_BINARY_DIR}/bin/pf-c++ ${PROJECT_BINARY_DIR}/bin/pf-cc DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/photofinish)
   add_library(headers INTERFACE)

@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 
@@ -15,7 +16,7 @@ struct Globals {
   int verbose = 0;
   std::string color = "auto";
 
-  bool colored() const;  // standard output
+  bool colored(int fd = 1) const;  // standard output, or another
   // A progress line goes to standard error when that is a terminal.
   bool progress() const;
 };
@@ -28,11 +29,15 @@ struct Verbs {
   CLI::App& app;
   Globals& globals;
   std::function<Outcome()>& run;
+  const std::vector<std::string>& command;  // of `run`: the program and its arguments, which are not ours to parse
 };
 
 void add_analyze(const Verbs& verbs);
+void add_collect(const Verbs& verbs);
 void add_engines(const Verbs& verbs);
+void add_run(const Verbs& verbs);
 void add_trace(const Verbs& verbs);
+void add_wrappers(const Verbs& verbs);
 void add_trace_info(CLI::App& trace, const Verbs& verbs);
 void add_trace_cat(CLI::App& trace, const Verbs& verbs);
 void add_trace_convert(CLI::App& trace, const Verbs& verbs);

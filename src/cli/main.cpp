@@ -12,7 +12,9 @@
 #include <system_error>
 
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/mistyped.h"
+#include "cli/wrapper.h"
 #include "trace/output.h"
 
 namespace pf::cli {
@@ -57,7 +59,19 @@ int flushed(int exit_code) {
   return fail(std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
+int finish(const Outcome& outcome) { return outcome ? flushed(*outcome) : fail(outcome.error().message); }
+
+// As a compiler we take any argument; what language, our name or the first word says.
+std::optional<Outcome> compile(const std::vector<std::string>& words) {
+  if (const auto language = wrapper_name(words[0])) return run_wrapper(*language, {words.begin() + 1, words.end()});
+  const bool verb = words.size() > 1 && (words[1] == "c++" || words[1] == "cc");
+  return verb ? std::optional(run_wrapper(words[1], {words.begin() + 2, words.end()})) : std::nullopt;
+}
+
 int run(int argc, char** argv) {
+  if (argc > 0) {
+    if (const std::optional<Outcome> outcome = compile({argv, argv + argc})) return finish(*outcome);
+  }
   CLI::App app{"Photofinish finds data races in C and C++ programs.", "photofinish"};
   app.set_version_flag("--version", PHOTOFINISH_VERSION);
   app.require_subcommand(1);
@@ -70,27 +84,32 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   std::function<Outcome()> work;
-  const Verbs verbs{app, globals, work};
+  std::vector<std::string> command;
+  const Verbs verbs{app, globals, work, command};
+  add_run(verbs);
+  add_wrappers(verbs);
   add_analyze(verbs);
   add_trace(verbs);
   add_engines(verbs);
+  add_collect(verbs);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  command = split_command(app, words);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them last first
   } catch (const CLI::Success& e) {
     return flushed(app.exit(e));
   } catch (const CLI::ParseError& e) {
-    const std::string mistake = mistyped(app, {argv + 1, argv + argc});
+    const std::string mistake = mistyped(app, words);
     return fail(mistake.empty() ? std::string(e.what()) + " (see --help)" : mistake);
   }
-  const Outcome outcome = work();
-  return outcome ? flushed(*outcome) : fail(outcome.error().message);
+  return finish(work());
 }
 
 }  // namespace
 
-bool Globals::colored() const {
+bool Globals::colored(int fd) const {
   const char* no_color = std::getenv("NO_COLOR");
-  if (color == "auto") return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+  if (color == "auto") return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
   return color == "always";
 }
 

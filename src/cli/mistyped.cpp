@@ -39,14 +39,14 @@ std::string unknown_option(const CLI::App& verb, std::string_view word) {
   return unknown("option", word, known, verb);
 }
 
+}  // namespace
+
 const CLI::Option* find_option(const CLI::App* verb, const std::string& name) {
   for (; verb != nullptr; verb = verb->get_parent()) {
     if (const CLI::Option* option = verb->get_option_no_throw(name)) return option;
   }
   return nullptr;
 }
-
-}  // namespace
 
 std::string mistyped(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* verb = &app;

@@ -22,15 +22,19 @@ Json frame(const Frame& f) {
   return j;
 }
 
+Json frames(const std::vector<Frame>& stack) {
+  Json list = Json::array();
+  for (const Frame& f : stack) list.push_back(frame(f));
+  return list;
+}
+
 Json access(const Access& a) {
-  Json stack = Json::array();
-  for (const Frame& f : a.stack) stack.push_back(frame(f));
   return {{"thread", {{"id", a.thread_id}, {"name", a.thread_name}}},
           {"op", a.op},
           {"size", a.size},
           {"atomic", a.atomic},
           {"locks", a.locks},
-          {"stack", stack}};
+          {"stack", frames(a.stack)}};
 }
 
 Json location(const Location& l) {
@@ -38,8 +42,22 @@ Json location(const Location& l) {
   if (!l.name.empty()) j["name"] = l.name;
   if (l.size) j["size"] = *l.size;
   if (l.offset) j["offset"] = *l.offset;
-  if (l.origin) j["stack"] = Json::array({frame(*l.origin)});
+  if (l.thread) j["thread"] = *l.thread;
+  if (!l.stack.empty()) {
+    j["stack"] = frames(l.stack);
+  } else if (l.origin) {
+    j["stack"] = Json::array({frame(*l.origin)});
+  }
+  if (!l.allocation_stack.empty()) j["allocated"] = frames(l.allocation_stack);
   return j;
+}
+
+Json creation(const Creation& c) {
+  return {{"id", c.thread_id}, {"name", c.thread_name}, {"parent", c.parent_id}, {"stack", frames(c.stack)}};
+}
+
+void add_process(Json& j, const Process& p) {
+  if (p.pid != 0) j["process"] = {{"pid", p.pid}, {"exe", p.exe}};
 }
 
 class JsonRenderer final : public Renderer {
@@ -47,31 +65,54 @@ class JsonRenderer final : public Renderer {
   explicit JsonRenderer(std::FILE* out) : out_(out) {}
 
   void race(const Race& r) override {
-    line({{"type", "race"},
-          {"id", r.id()},
-          {"engine", r.engine},
-          {"kind", r.kind()},
-          {"verdict", r.verdict},
-          {"count", r.count},
-          {"location", location(r.location)},
-          {"accesses", Json::array({access(r.first), access(r.second)})}});
+    Json j = {{"type", "race"},
+              {"id", r.id()},
+              {"engine", r.engine},
+              {"kind", r.kind()},
+              {"verdict", r.verdict},
+              {"count", r.count},
+              {"location", location(r.location)},
+              {"accesses", Json::array({access(r.first), access(r.second)})}};
+    for (const Creation& c : r.threads) j["threads"].push_back(creation(c));
+    add_process(j, r.process);
+    line(j);
+  }
+
+  void misuse(const Misuse& m) override {
+    Json j = {{"type", "misuse"},
+              {"id", m.id()},
+              {"engine", m.engine},
+              {"what", m.what},
+              {"count", m.count},
+              {"address", fmt::format("{:#x}", m.address)},
+              {"thread", {{"id", m.thread_id}, {"name", m.thread_name}}},
+              {"stack", frames(m.stack)}};
+    add_process(j, m.process);
+    line(j);
   }
 
   void summary(const Summary& s) override {
     Json rules = Json::object();
     for (const auto& [rule, count] : s.rules) rules[rule] = count;
-    line({{"type", "summary"},
-          {"engine", s.engine},
-          {"events", s.events},
-          {"accesses", s.accesses},
-          {"dropped", s.dropped},
-          {"races", s.races},
-          {"dynamic_races", s.dynamic_races},
-          {"racy_events", s.racy_events},
-          {"threads", s.threads},
-          {"bytes", s.bytes},
-          {"seconds", s.seconds},
-          {"rules", rules}});
+    Json j = {{"type", "summary"},
+              {"engine", s.engine},
+              {"events", s.events},
+              {"accesses", s.accesses},
+              {"dropped", s.dropped},
+              {"races", s.races},
+              {"dynamic_races", s.dynamic_races},
+              {"racy_events", s.racy_events},
+              {"threads", s.threads},
+              {"bytes", s.bytes},
+              {"seconds", s.seconds},
+              {"rules", rules}};
+    if (s.online) {
+      j["processes"] = s.processes;
+      j["unfinished"] = s.unfinished;
+      j["misuses"] = s.misuses;
+      j["suppressed"] = s.suppressed;
+    }
+    line(j);
   }
 
  private:

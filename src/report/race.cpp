@@ -20,13 +20,28 @@ std::string Frame::text() const {
   return text.empty() ? "unknown place" : text;
 }
 
-std::string Race::id() const {
-  const auto place = [](const Access& a) { return a.stack.empty() ? std::string() : a.stack.front().text(); };
-  std::string a = place(first), b = place(second);
-  if (b < a) std::swap(a, b);
-  const std::string memory = location.origin ? location.kind + " " + location.origin->text() : location.name;
-  const std::string text = a + '\n' + b + '\n' + memory;
-  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+namespace {
+
+// Without the folders: the same in another checkout of the sources.
+std::string fingerprint(const Frame& f) {
+  Frame bare = f;
+  bare.file.erase(0, f.file.rfind('/') + 1);
+  return bare.text();
 }
+
+std::string fingerprint(const std::vector<Frame>& stack) { return stack.empty() ? "" : fingerprint(stack.front()); }
+
+std::string hash(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
+
+}  // namespace
+
+std::string Race::id() const {
+  std::string a = fingerprint(first.stack), b = fingerprint(second.stack);
+  if (b < a) std::swap(a, b);
+  const std::string memory = location.origin ? location.kind + " " + fingerprint(*location.origin) : location.name;
+  return hash(a + '\n' + b + '\n' + memory);
+}
+
+std::string Misuse::id() const { return hash(what + '\n' + fingerprint(stack)); }
 
 }  // namespace pf::report

@@ -14,6 +14,7 @@ struct Frame {
   std::string function, file, module;
   uint32_t line = 0, column = 0;
   uint64_t offset = 0;
+  std::string signature = {};  // the function with its parameters; for suppressions
 
   // "deposit bank.cpp:12:3", "345", or "bank+0x11d3": as people read it, and as the fingerprint takes it.
   std::string text() const;
@@ -27,6 +28,9 @@ struct Access {
   bool atomic = false;
   std::vector<std::string> locks;
   std::vector<Frame> stack;
+  std::string thread_text = {};  // "thread 1 (worker)", as text shows it; empty: the name alone
+
+  const std::string& by() const { return thread_text.empty() ? thread_name : thread_text; }
 };
 
 struct Location {
@@ -34,6 +38,29 @@ struct Location {
   std::string name;
   std::optional<uint64_t> size, offset;
   std::optional<Frame> origin;  // where the block was allocated or freed
+
+  // Of a running program more is known, and text spells it out.
+  bool online = false;
+  std::optional<uint64_t> thread = {};       // that owns the stack or thread-local memory, allocated or freed the block
+  std::string thread_text = {};              // the same, as text shows it
+  std::vector<Frame> stack = {};             // origin with its callers
+  std::vector<Frame> allocation_stack = {};  // of a freed block
+};
+
+// A thread that takes part in a race: who created it, and where.
+struct Creation {
+  uint64_t thread_id = 0;
+  std::string thread_name, thread_text;
+  uint64_t parent_id = 0;
+  std::string parent_text;
+  std::vector<Frame> stack;
+};
+
+// Which process of the run it was; 0 when there is but one, as in a trace.
+struct Process {
+  uint64_t pid = 0;
+  std::string exe = {};
+  bool forked = false;  // not the program itself: a child of it
 };
 
 struct Race {
@@ -42,10 +69,26 @@ struct Race {
   uint64_t count = 1;
   Location location;
   Access first, second;
+  std::vector<Creation> threads = {};
+  Process process = {};
 
   std::string kind() const { return first.op + "-" + second.op; }
   // Stable over runs: the two places, in either order, and the memory.
   std::string id() const;
+};
+
+// A synchronization operation that is wrong whatever the schedule: an unlock of a mutex that is not locked.
+struct Misuse {
+  std::string engine;
+  std::string what;
+  uint64_t address = 0;
+  uint64_t thread_id = 0;
+  std::string thread_name, thread_text;
+  std::vector<Frame> stack;
+  uint64_t count = 1;
+  Process process = {};
+
+  std::string id() const;  // what and where
 };
 
 struct Summary {
@@ -55,6 +98,10 @@ struct Summary {
   uint64_t threads = 0, bytes = 0;
   double seconds = 0;
   std::vector<std::pair<std::string, uint64_t>> rules;
+
+  bool online = false;  // of a running program, for which these are known, too:
+  uint64_t processes = 0, misuses = 0, suppressed = 0;
+  uint64_t unfinished = 0;  // processes that were killed before they told their counters
 };
 
 }  // namespace pf::report

@@ -1,4 +1,5 @@
-// How results are shown: one interface, one file per format. A renderer is given every race, then every summary.
+// How results are shown: one interface, one file per format. A renderer is given every
+// race and misuse, then every summary.
 #pragma once
 #include <cstdio>
 #include <memory>
@@ -11,6 +12,7 @@ class Renderer {
  public:
   virtual ~Renderer() = default;
   virtual void race(const Race& race) = 0;
+  virtual void misuse(const Misuse& misuse) = 0;
   virtual void summary(const Summary& summary) = 0;
 };
 

@@ -14,11 +14,25 @@ std::string grouped(uint64_t n) {
   return s;
 }
 
-std::string plural(uint64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", grouped(n), one, n == 1 ? "" : "s");
+std::string plural(uint64_t n, std::string_view one, std::string_view many = {}) {
+  if (n == 1 || many.empty()) return fmt::format("{} {}{}", grouped(n), one, n == 1 ? "" : "s");
+  return fmt::format("{} {}", grouped(n), many);
+}
+
+// "stack of thread 1 (worker)": of a running program each kind of memory is spelled out.
+std::string online_memory(const Location& l) {
+  const std::string owner = l.thread_text.empty() ? "" : " of " + l.thread_text;
+  if (l.kind == "stack") return "stack" + owner;
+  if (l.kind == "tls") return "thread-local memory" + owner;
+  if (l.kind == "mapped" || l.kind == "unknown") return l.kind + " memory";
+  std::string s = l.kind == "global" ? "global " + l.name : l.kind == "freed" ? "freed heap block" : "heap block";
+  if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
+  if (l.offset.value_or(0) != 0) s += fmt::format(" at offset {}", *l.offset);
+  return s;
 }
 
 std::string memory(const Location& l) {
+  if (l.online) return online_memory(l);
   std::string s = l.name;
   if (l.kind == "heap" || l.kind == "freed") {
     s = fmt::format("{} block", l.kind);
@@ -34,20 +48,28 @@ class TextRenderer final : public Renderer {
   TextRenderer(std::FILE* out, TextStyle style) : out_(out), style_(style) {}
 
   void race(const Race& r) override {
-    const auto title = fmt::format("race: {} on {}", r.kind(), memory(r.location));
-    if (style_.color) {
-      fmt::print(out_, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", title);
-    } else {
-      fmt::print(out_, "{}", title);
-    }
+    title(fmt::format("race: {} on {}", r.kind(), memory(r.location)));
     fmt::print(out_, " ({}, {}{}; id {})\n", r.engine, r.verdict,
                r.count > 1 ? fmt::format(", {} times", grouped(r.count)) : "", r.id());
     access("first ", r.first, r.location);
     access("second", r.second, r.location);
+    origin(r.location);
+    for (const Creation& c : r.threads) {
+      block(fmt::format("{} created by {} at", c.thread_text, c.parent_text), c.stack);
+    }
+    process(r.process);
     if (r.verdict == "potential") {
       fmt::print(out_, "  hidden in this run: {} came first only because of the order in which locks were taken\n",
-                 r.first.thread_name);
+                 r.first.by());
     }
+    fmt::print(out_, "\n");
+  }
+
+  void misuse(const Misuse& m) override {
+    title(fmt::format("misuse: {}", m.what));
+    fmt::print(out_, " ({}; id {})\n", m.engine, m.id());
+    block(fmt::format("{:#x} by {} at", m.address, m.thread_text), m.stack);
+    process(m.process);
     fmt::print(out_, "\n");
   }
 
@@ -61,6 +83,11 @@ class TextRenderer final : public Renderer {
       fmt::print(out_, "  filters dropped {} of {} accesses ({:.1f}%)\n", grouped(s.dropped), grouped(s.accesses),
                  100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
     }
+    if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
+    if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
+    if (s.unfinished != 0) {
+      fmt::print(out_, "  {} ended early, without counters\n", plural(s.unfinished, "process", "processes"));
+    }
     if (!style_.verbose) return;
     fmt::print(out_, "  accesses {}, racy {}, detector state {:.1f} MiB\n", grouped(s.accesses), grouped(s.racy_events),
                static_cast<double>(s.bytes) / (1 << 20));
@@ -70,9 +97,38 @@ class TextRenderer final : public Renderer {
  private:
   void access(std::string_view which, const Access& a, const Location& l) {
     const std::string size = l.kind == "variable" ? "" : fmt::format(" of {}", plural(a.size, "byte"));
-    fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.thread_name,
+    fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.by(),
                a.locks.empty() ? ", no lock held" : fmt::format(", holding {}", fmt::join(a.locks, ", ")));
-    for (std::size_t i = 0; i < a.stack.size(); ++i) fmt::print(out_, "    #{} {}\n", i, a.stack[i].text());
+    frames(a.stack);
+  }
+
+  void title(const std::string& text) {
+    if (style_.color) {
+      fmt::print(out_, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", text);
+    } else {
+      fmt::print(out_, "{}", text);
+    }
+  }
+
+  void frames(const std::vector<Frame>& stack) {
+    for (std::size_t i = 0; i < stack.size(); ++i) fmt::print(out_, "    #{} {}\n", i, stack[i].text());
+  }
+
+  void block(const std::string& head, const std::vector<Frame>& stack) {
+    fmt::print(out_, "  {}\n", head);
+    frames(stack);
+  }
+
+  // Where the block of a running program comes from, and where it went.
+  void origin(const Location& l) {
+    const std::string by = l.thread_text.empty() ? "" : " by " + l.thread_text;
+    if (l.kind == "heap" && !l.stack.empty()) block("heap block allocated" + by + " at", l.stack);
+    if (!l.allocation_stack.empty()) block("heap block allocated at", l.allocation_stack);
+    if (l.kind == "freed" && !l.stack.empty() && l.online) block("freed" + by + " at", l.stack);
+  }
+
+  void process(const Process& p) {
+    if (p.forked) fmt::print(out_, "  in process {} ({})\n", p.pid, p.exe);
   }
 
   std::FILE* out_;

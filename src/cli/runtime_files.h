@@ -1,0 +1,17 @@
+// Where the runtimes are: lib/<detector>/ next to bin/ in the build tree, lib/photofinish/<detector>/ when installed.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pf::cli {
+
+// The folders that may hold them, by the place of this executable.
+std::vector<std::filesystem::path> runtime_roots();
+// <root>/<detector>, if a runtime is in it.
+std::optional<std::filesystem::path> find_runtime(const std::string& detector);
+// The detectors that have one.
+std::vector<std::string> available_runtimes();
+
+}  // namespace pf::cli

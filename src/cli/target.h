@@ -1,0 +1,41 @@
+// The program under detection as a child process: started with the runtime's environment, signalled, waited for.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+
+namespace pf::cli {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// While one lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD come through fd() and harm nobody: the program decides
+// what they mean. Made before the program is started, which gets the signals as they were.
+class SignalGate {
+ public:
+  SignalGate();
+  ~SignalGate();
+  SignalGate(const SignalGate&) = delete;
+  SignalGate& operator=(const SignalGate&) = delete;
+
+  int fd() const { return fd_; }
+  // Sends on what was sent to us alone. What a terminal sends, its foreground processes all get.
+  void forward(pid_t program);
+
+ private:
+  int fd_ = -1;
+};
+
+// Fails if the program cannot be executed.
+Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment);
+
+// The program's end as waitpid() tells it, if it has ended.
+bool has_ended(pid_t program, int& status);
+
+// Ends this process by the signal that ended the program, with no core file of our own.
+[[noreturn]] void die_of(int signal_number);
+
+}  // namespace pf::cli

@@ -1,0 +1,304 @@
+#include "cli/wrapper.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "cli/cli.h"
+#include "cli/runtime_files.h"
+
+namespace pf::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& list) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+// What the user's command line asks for.
+struct Reading {
+  Words kept;  // without what is ours, and without what would be in the way
+  bool inputs = false, only_headers = true;
+  bool stops_before_linking = false;
+  bool shared = false, relocatable = false, all_static = false, static_runtime = false;
+
+  bool links() const { return inputs && !only_headers && !stops_before_linking && !relocatable; }
+};
+
+bool stops_before_linking(std::string_view word) {
+  constexpr std::array<std::string_view, 13> kWords = {
+      "-c",           "-S",   "-E",           "-M",     "-MM",        "-fsyntax-only", "--version",
+      "-dumpversion", "-###", "-dumpmachine", "--help", "-dumpspecs", "--precompile"};
+  return is_one_of(word, kWords) || word.starts_with("-print-") || word.starts_with("--print-");
+}
+
+bool takes_a_value(std::string_view word) {
+  constexpr std::array<std::string_view, 33> kWords = {
+      "-o",          "-I",      "-L",         "-D",       "-U",        "-x",       "-l",       "-T",
+      "-u",          "-z",      "-e",         "-MF",      "-MT",       "-MQ",      "-include", "-imacros",
+      "-isystem",    "-iquote", "-idirafter", "-iprefix", "-isysroot", "-Xlinker", "-Xclang",  "-Xpreprocessor",
+      "-Xassembler", "-mllvm",  "-target",    "-arch",    "-B",        "-A",       "--param",  "-framework",
+      "--sysroot"};
+  return is_one_of(word, kWords);
+}
+
+bool is_header(std::string_view word) {
+  constexpr std::array<std::string_view, 6> kSuffixes = {".h", ".hh", ".hpp", ".hxx", ".H", ".h++"};
+  return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return word.ends_with(suffix); });
+}
+
+bool forbids_undefined(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kWords = {"--no-undefined", "-no-undefined", "-zdefs", "defs"};
+  return is_one_of(word, kWords);
+}
+
+// The words of a link that go to the linker, one by one, without those that forbid undefined symbols: a shared object finds
+// the runtime in the program that loads it.
+class LinkerWords {
+ public:
+  explicit LinkerWords(Words& out) : out_(out) {}
+
+  void add(std::string word) {
+    if (word == "-z") {
+      pending_ = true;
+    } else if (std::exchange(pending_, false)) {
+      if (!forbids_undefined(word)) put("-z"), put(std::move(word));
+    } else if (!forbids_undefined(word)) {
+      put(std::move(word));
+    }
+  }
+
+ private:
+  void put(std::string word) {
+    out_.push_back("-Xlinker");
+    out_.push_back(std::move(word));
+  }
+
+  Words& out_;
+  bool pending_ = false;
+};
+
+// Only where one of them is in the way: a command line is best left as it is.
+Words without_no_undefined(const Words& words) {
+  const auto in_the_way = [](const std::string& w) {
+    return w.find("no-undefined") != w.npos || w.find("defs") != w.npos;
+  };
+  if (std::ranges::none_of(words, in_the_way)) return words;
+  Words out;
+  LinkerWords linker(out);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with("-Wl,")) {
+      std::istringstream parts(words[i].substr(4));
+      for (std::string part; std::getline(parts, part, ',');) linker.add(part);
+    } else if (words[i] == "-Xlinker" && i + 1 < words.size()) {
+      linker.add(words[++i]);
+    } else if (words[i] == "-z" && i + 1 < words.size()) {
+      linker.add("-z");
+      linker.add(words[++i]);
+    } else {
+      out.push_back(words[i]);
+    }
+  }
+  return out;
+}
+
+Status read_own(std::string_view word, Reading& r) {
+  const std::string_view value = word.substr(word.find('=') + 1);
+  if (word.starts_with("--instrument=")) {
+    if (value == "tsan") return Done{};
+    const bool planned = value == "checks" || value == "sleds";
+    return Error{
+        fmt::format("--instrument={}: {}", value, planned ? "not there yet, tsan is" : "unknown, tsan is known")};
+  }
+  if (value != "static" && value != "shared") return Error{fmt::format("--runtime={}: shared or static", value)};
+  r.static_runtime = value == "static";
+  return Done{};
+}
+
+void read_word(const std::string& word, Reading& r) {
+  if (stops_before_linking(word)) r.stops_before_linking = true;
+  if (word == "-shared") r.shared = true;
+  if (word == "-r") r.relocatable = true;
+  if (word == "-static" || word == "-static-pie") r.all_static = true;
+  if (!word.starts_with('-') || word == "-" || word.starts_with("-l")) {
+    r.inputs = true;
+    if (!is_header(word)) r.only_headers = false;
+  }
+  if (word != "-static-libtsan") r.kept.push_back(word);
+}
+
+Result<Reading> read(const Words& arguments) {
+  Reading r;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("--instrument=") || word.starts_with("--runtime=")) {
+      if (const Status status = read_own(word, r); !status) return status.error();
+      continue;
+    }
+    read_word(word, r);
+    if (takes_a_value(word) && i + 1 < arguments.size()) {
+      if (word == "-x" && arguments[i + 1].ends_with("-header")) r.stops_before_linking = true;
+      if (word == "-l") r.inputs = true;
+      r.kept.push_back(arguments[++i]);
+    }
+  }
+  if (r.shared) r.kept = without_no_undefined(r.kept);
+  return r;
+}
+
+Words rpath(const fs::path& runtime) { return {"-Wl,-rpath," + runtime.string(), "-Wl,--enable-new-dtags"}; }
+
+Result<Words> static_runtime(const fs::path& runtime) {
+  const fs::path archive = runtime / "libphotofinish.a";
+  std::error_code error;
+  if (!fs::exists(archive, error)) {
+    return Error{fmt::format("a static program needs a static runtime, and there is no {}", archive.string())};
+  }
+  return Words{"-Wl,--whole-archive", archive.string(), "-Wl,--no-whole-archive"};
+}
+
+// First among the libraries: what it shares with the C library is taken from it.
+Words shared_runtime(const fs::path& runtime) {
+  Words words = {"-Wl,--push-state,--no-as-needed", (runtime / "libphotofinish.so").string(), "-Wl,--pop-state"};
+  std::ranges::copy(rpath(runtime), std::back_inserter(words));
+  return words;
+}
+
+Result<Words> link_words(const Compiler& compiler, const Reading& r, const std::optional<fs::path>& runtime) {
+  const bool gcc = compiler.kind == CompilerKind::Gcc;
+  if (!r.links() || (r.shared && !gcc)) return Words{};
+  if (!runtime) {
+    return Error{fmt::format("there is no runtime to link in {}/fasttrack", runtime_roots().front().string())};
+  }
+  if (r.all_static || r.static_runtime) return static_runtime(*runtime);
+  if (!gcc) return shared_runtime(*runtime);
+  Words words = {"-L" + runtime->string()};  // where its -ltsan finds libtsan.so, which is our library
+  std::ranges::copy(rpath(*runtime), std::back_inserter(words));
+  return words;
+}
+
+// g++ expands copies of a known size to plain moves after its instrumentation has run: docs/compilers.md.
+Words instrumentation(CompilerKind kind) {
+  if (kind == CompilerKind::Clang) return {"-fsanitize=thread"};
+  return {"-fsanitize=thread"};
+}
+
+}  // namespace
+
+Result<Words> wrapped_command(const Compiler& compiler, const Words& arguments,
+                              const std::optional<fs::path>& runtime) {
+  const Result<Reading> reading = read(arguments);
+  if (!reading) return reading.error();
+  const Result<Words> link = link_words(compiler, *reading, runtime);
+  if (!link) return link.error();
+  Words command = compiler.command;
+  if (reading->inputs) {
+    std::ranges::copy(instrumentation(compiler.kind), std::back_inserter(command));
+    const bool clang_links = compiler.kind == CompilerKind::Clang && reading->links();
+    if (clang_links) command.push_back("-fno-sanitize-link-runtime");
+    std::ranges::copy(*link, std::back_inserter(command));
+  }
+  std::ranges::copy(reading->kept, std::back_inserter(command));
+  return command;
+}
+
+std::optional<std::string> wrapper_name(std::string_view argv0) {
+  const std::string_view name = argv0.substr(argv0.rfind('/') + 1);
+  if (name == "pf-c++" || name == "pf-cc") return std::string(name.substr(3));
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr std::string_view kHelp = R"(Usage: pf-{0} ARGUMENTS OF THE COMPILER
+       photofinish {0} ARGUMENTS OF THE COMPILER
+
+Compiles and links as the compiler does, with the instrumentation and the runtime that 'photofinish run' needs.
+  --instrument=tsan           the instrumentation (checks and sleds are planned)
+  --runtime=shared|static     how a program gets the runtime (default: shared, so that 'run -e' can choose another)
+Environment:
+  {1}   the compiler (default: {2})
+)";
+
+bool on_path(const std::string& name) {
+  if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((fs::path(folder) / name).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+Words default_compilers(bool cxx) {
+  return cxx ? Words{"clang++-19", "clang++", "g++"} : Words{"clang-19", "clang", "gcc"};
+}
+
+// By its name; a name that does not tell (c++, a script) is asked.
+CompilerKind kind_of(const Words& command) {
+  const std::string name = fs::path(command.back()).filename();
+  if (name.find("clang") != name.npos) return CompilerKind::Clang;
+  if (name.find("g++") != name.npos || name.find("gcc") != name.npos) return CompilerKind::Gcc;
+  std::string answer;
+  if (std::FILE* pipe = popen(fmt::format("{} --version 2>/dev/null", fmt::join(command, " ")).c_str(), "r")) {
+    std::array<char, 4096> buffer;
+    answer.assign(buffer.data(), std::fread(buffer.data(), 1, buffer.size(), pipe));
+    pclose(pipe);
+  }
+  return answer.find("clang") == answer.npos ? CompilerKind::Gcc : CompilerKind::Clang;
+}
+
+Result<Compiler> choose_compiler(bool cxx) {
+  const char* variable = cxx ? "PF_CXX" : "PF_CC";
+  const char* wish = std::getenv(variable);
+  if (wish != nullptr && *wish != '\0') {
+    std::istringstream words(wish);
+    const Words command{std::istream_iterator<std::string>(words), {}};
+    if (command.empty() || !on_path(command.front())) return Error{fmt::format("{}: there is no '{}'", variable, wish)};
+    return Compiler{kind_of(command), command};
+  }
+  for (const std::string& name : default_compilers(cxx)) {
+    if (on_path(name)) return Compiler{kind_of({name}), {name}};
+  }
+  return Error{
+      fmt::format("no compiler found ({}); name one by {}", fmt::join(default_compilers(cxx), ", "), variable)};
+}
+
+}  // namespace
+
+Result<int> run_wrapper(const std::string& language, const Words& arguments) {
+  const bool cxx = language == "c++";
+  if (arguments == Words{"--help"}) {
+    fmt::print(fmt::runtime(kHelp), language, cxx ? "PF_CXX" : "PF_CC", fmt::join(default_compilers(cxx), ", else "));
+    return kSuccess;
+  }
+  const Result<Compiler> compiler = choose_compiler(cxx);
+  if (!compiler) return compiler.error();
+  Result<Words> command = wrapped_command(*compiler, arguments, find_runtime("fasttrack"));
+  if (!command) return command.error();
+  std::vector<char*> words;
+  for (std::string& word : *command) words.push_back(word.data());
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  return Error{fmt::format("cannot run {}: {}", command->front(), std::strerror(errno))};
+}
+
+void add_wrappers(const Verbs& verbs) {  // for --help; run_wrapper() takes the arguments as they are
+  verbs.app.add_subcommand("c++", "Compile C++ with instrumentation (also called pf-c++)");
+  verbs.app.add_subcommand("cc", "Compile C with instrumentation (also called pf-cc)");
+}
+
+}  // namespace pf::cli

@@ -1,0 +1,106 @@
+#include "report/raw.h"
+
+#include <nlohmann/json.hpp>
+
+namespace pf::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json& field(const Json& j, const char* name) {
+  static const Json none;
+  if (!j.is_object()) return none;
+  const auto it = j.find(name);
+  return it == j.end() ? none : *it;
+}
+
+std::optional<uint64_t> maybe_number(const Json& j, const char* name) {
+  const Json& value = field(j, name);
+  return value.is_number_unsigned() ? std::optional(value.get<uint64_t>()) : std::nullopt;
+}
+
+uint64_t number(const Json& j, const char* name) { return maybe_number(j, name).value_or(0); }
+
+std::string text(const Json& j, const char* name) {
+  const Json& value = field(j, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool truth(const Json& j, const char* name) {
+  const Json& value = field(j, name);
+  return value.is_boolean() && value.get<bool>();
+}
+
+Pcs pcs(const Json& j, const char* name) {
+  Pcs list;
+  const Json& value = field(j, name);
+  if (!value.is_array()) return list;
+  for (const Json& pc : value) {
+    if (pc.is_number_unsigned()) list.push_back(pc.get<uint64_t>());
+  }
+  return list;
+}
+
+RawAccess access(const Json& j) {
+  RawAccess a{number(j, "thread"), text(j, "op"), number(j, "size"), truth(j, "atomic"), {}, pcs(j, "stack")};
+  const Json& locks = field(j, "locks");
+  if (!locks.is_array()) return a;
+  for (const Json& lock : locks) a.locks.push_back({number(lock, "address"), text(lock, "mode") == "read"});
+  return a;
+}
+
+RawLocation location(const Json& j) {
+  return {text(j, "kind"),           maybe_number(j, "start"), maybe_number(j, "size"),
+          maybe_number(j, "thread"), pcs(j, "stack"),          pcs(j, "allocated")};
+}
+
+Result<RawLine> race(const Json& j) {
+  const Json& accesses = field(j, "accesses");
+  if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
+  return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
+                         access(accesses[0]), access(accesses[1])});
+}
+
+RawSummary summary(const Json& j) {
+  RawSummary s{number(j, "events"),
+               number(j, "accesses"),
+               number(j, "dynamic_races"),
+               number(j, "threads"),
+               number(j, "bytes"),
+               number(j, "dropped"),
+               {}};
+  const Json& rules = field(j, "rules");
+  if (!rules.is_object()) return s;
+  for (const auto& [rule, count] : rules.items()) {
+    if (count.is_number_unsigned()) s.rules.emplace_back(rule, count.get<uint64_t>());
+  }
+  return s;
+}
+
+}  // namespace
+
+Result<RawLine> parse_raw(std::string_view line) {
+  const Json j = Json::parse(line, nullptr, false);
+  if (!j.is_object()) return Error{"no JSON object"};
+  const std::string kind = text(j, "raw");
+  if (kind.empty()) return Error{"no kind of line"};
+  if (kind == "race") return race(j);
+  if (kind == "process") {
+    return RawLine(RawProcess{number(j, "pid"), number(j, "parent"), text(j, "engine"), text(j, "exe")});
+  }
+  if (kind == "module") {
+    return RawLine(RawModule{number(j, "start"), number(j, "end"), number(j, "offset"), text(j, "path")});
+  }
+  if (kind == "thread") {
+    return RawLine(RawThread{number(j, "id"), text(j, "name"), maybe_number(j, "parent"), pcs(j, "stack")});
+  }
+  if (kind == "misuse") {
+    return RawLine(RawMisuse{text(j, "what"), number(j, "address"), number(j, "thread"), pcs(j, "stack")});
+  }
+  if (kind == "repeat") return RawLine(RawRepeat{number(j, "key"), number(j, "count")});
+  if (kind == "lost") return RawLine(RawLost{text(j, "what")});
+  if (kind == "summary") return RawLine(summary(j));
+  return RawLine(RawUnknown{});
+}
+
+}  // namespace pf::report

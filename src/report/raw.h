@@ -1,0 +1,90 @@
+// The raw lines that the runtime inside the target writes to its run directory (docs/run-directory.md): numbers where
+// reports have names.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/result.h"
+
+namespace pf::report {
+
+using Pcs = std::vector<uint64_t>;  // innermost first, each inside its instruction
+
+struct RawProcess {
+  uint64_t pid = 0, parent = 0;
+  std::string engine, exe;
+};
+
+struct RawModule {  // one mapping of a file
+  uint64_t start = 0, end = 0, offset = 0;
+  std::string path;
+};
+
+struct RawThread {
+  uint64_t id = 0;
+  std::string name;
+  std::optional<uint64_t> parent;
+  Pcs stack;  // where it was created
+};
+
+struct RawLock {
+  uint64_t address = 0;
+  bool read = false;
+};
+
+struct RawAccess {
+  uint64_t thread = 0;
+  std::string op;
+  uint64_t size = 0;
+  bool atomic = false;
+  std::vector<RawLock> locks;
+  Pcs stack;
+};
+
+struct RawLocation {
+  std::string kind;
+  std::optional<uint64_t> start, size, thread;
+  Pcs stack, allocated;
+};
+
+struct RawRace {
+  uint64_t key = 0;
+  std::string verdict;
+  uint64_t address = 0;
+  RawLocation location;
+  RawAccess first, second;
+};
+
+struct RawMisuse {
+  std::string what;
+  uint64_t address = 0, thread = 0;
+  Pcs stack;
+};
+
+struct RawRepeat {
+  uint64_t key = 0, count = 0;
+};
+
+struct RawLost {
+  std::string what;
+};
+
+struct RawSummary {
+  uint64_t events = 0, accesses = 0, dynamic_races = 0, threads = 0, bytes = 0, dropped = 0;
+  std::vector<std::pair<std::string, uint64_t>> rules;
+};
+
+struct RawUnknown {};  // a line of a newer runtime
+
+using RawLine =
+    std::variant<RawUnknown, RawProcess, RawModule, RawThread, RawRace, RawMisuse, RawRepeat, RawLost, RawSummary>;
+
+// A field that is missing or of the wrong type counts as absent; what is no object, or names no kind of line, is an error.
+Result<RawLine> parse_raw(std::string_view line);
+
+}  // namespace pf::report

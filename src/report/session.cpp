@@ -1,0 +1,310 @@
+#include "report/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+namespace pf::report {
+namespace {
+
+void say(const std::string& text) { std::fputs(("photofinish: " + text + "\n").c_str(), stderr); }
+
+std::string current_folder() {
+  std::error_code error;
+  const std::string folder = std::filesystem::current_path(error);
+  return error || folder == "/" ? "" : folder + "/";
+}
+
+// A full disk or a closed pipe is seen at the end, by who owns the file; the program runs on.
+template <class Do>
+void show(Session::Sink& sink, Do what) {
+  try {
+    what(*sink.renderer);
+  } catch (const std::system_error&) {  // by fmt
+  }
+  std::fflush(sink.out);
+}
+
+bool is_runtime(const Frame& f) {
+  return f.module.starts_with("libphotofinish") || f.module.starts_with("libtsan.so") ||
+         f.function.starts_with("__tsan_") || f.function.starts_with("__interceptor_");
+}
+
+bool is_start_code(const Frame& f) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "_start",  "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3",
+      "__clone", "__clone3"};
+  return std::ranges::any_of(kNames, [&](std::string_view name) {
+    return f.function == name || f.function.starts_with(std::string(name) + "@");  // __libc_start_main@@GLIBC_2.34
+  });
+}
+
+}  // namespace
+
+std::string thread_text(uint64_t id, const std::string& name) {
+  if (id == 0) return "main thread";
+  return name.empty() ? fmt::format("thread {}", id) : fmt::format("thread {} ({})", id, name);
+}
+
+void drop_plumbing(std::vector<Frame>& stack) {
+  std::vector<Frame> kept;
+  for (const Frame& f : stack) {
+    if (is_start_code(f)) continue;
+    if (!is_runtime(f)) kept.push_back(f);
+    if (f.function == "main") break;
+  }
+  if (!kept.empty()) stack = std::move(kept);
+}
+
+Session::Session(std::string chain, RunOptions options, Suppressions suppressions, std::vector<Sink> sinks)
+    : chain_(std::move(chain)), options_(std::move(options)), suppressions_(std::move(suppressions)),
+      sinks_(std::move(sinks)), symbolizer_(say) {
+  symbolizer_.strip_path_prefix(options_.strip_path_prefix ? *options_.strip_path_prefix : current_folder());
+}
+
+Session::Writer& Session::writer(const std::string& file) {
+  std::unique_ptr<Writer>& w = writers_[file];
+  if (!w) w = std::make_unique<Writer>(symbolizer_);
+  return *w;
+}
+
+void Session::take(const std::string& file, std::string_view line) {
+  const Result<RawLine> raw = parse_raw(line);
+  if (!raw) return say(fmt::format("{}: {} in a line of the runtime", file, raw.error().message));
+  Writer& w = writer(file);
+  std::visit([&](const auto& l) { take_line(w, l); }, *raw);
+}
+
+void Session::show_live(const std::function<void(Renderer&)>& what) {
+  for (Sink& sink : sinks_) {
+    if (sink.live) show(sink, what);
+  }
+}
+
+void Session::take_line(Writer&, const RawUnknown&) {}
+
+void Session::take_line(Writer& w, const RawProcess& line) {
+  w.process = line;
+  w.started = true;
+  w.forked = std::ranges::any_of(
+      writers_, [&](const auto& other) { return other.second->started && other.second->process.pid == line.parent; });
+}
+
+void Session::take_line(Writer& w, const RawModule& line) { w.space.map(line); }
+void Session::take_line(Writer& w, const RawThread& line) { w.threads[line.id] = line; }
+
+void Session::take_line(Writer& w, const RawRace& line) {
+  Race race = name_race(w, line);
+  if (!options_.report_bugs) return;
+  if (suppressions_.covers(race)) {
+    ++sums_.suppressed;
+    return;
+  }
+  const auto [it, fresh] = race_ids_.try_emplace(race.id(), races_.size());
+  w.keys.try_emplace(line.key, it->second, 1);
+  if (!fresh) {
+    Race& known = races_[it->second];
+    ++known.count;
+    if (race.verdict == "real") known.verdict = race.verdict;
+    return;
+  }
+  found_ = found_ || race.verdict != "suspect";
+  show_live([&](Renderer& renderer) { renderer.race(race); });
+  races_.push_back(std::move(race));
+}
+
+void Session::take_line(Writer& w, const RawMisuse& line) {
+  const auto thread = w.threads.find(line.thread);
+  const std::string name = thread == w.threads.end() ? "" : thread->second.name;
+  Misuse misuse{engine(w),
+                line.what,
+                line.address,
+                line.thread,
+                name,
+                thread_text(line.thread, name),
+                name_stack(w, line.stack),
+                1,
+                name_process(w)};
+  if (!options_.report_bugs || !options_.report_mutex_bugs) return;
+  if (suppressions_.covers(misuse)) {
+    ++sums_.suppressed;
+    return;
+  }
+  found_ = true;
+  const auto [it, fresh] = misuse_ids_.try_emplace(misuse.id(), misuses_.size());
+  if (!fresh) {
+    ++misuses_[it->second].count;
+    return;
+  }
+  show_live([&](Renderer& renderer) { renderer.misuse(misuse); });
+  misuses_.push_back(std::move(misuse));
+}
+
+// The count is how often in all: the race's own line was the first.
+void Session::take_line(Writer& w, const RawRepeat& line) {
+  const auto it = w.keys.find(line.key);
+  if (it == w.keys.end()) return;
+  auto& [index, before] = it->second;
+  if (line.count <= before) return;
+  races_[index].count += line.count - before;
+  before = line.count;
+}
+
+void Session::take_line(Writer& w, const RawLost& line) {
+  say(fmt::format("process {}: lost {}", w.process.pid, line.what));
+}
+
+void Session::take_line(Writer& w, const RawSummary& line) {
+  w.finished = true;
+  sums_.events += line.events;
+  sums_.accesses += line.accesses;
+  sums_.dropped += line.dropped;
+  sums_.threads += line.threads;
+  sums_.bytes += line.bytes;
+  for (const auto& [rule, count] : line.rules) {
+    const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
+    known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
+  }
+}
+
+std::string Session::engine(const Writer& w) const {
+  if (!w.process.engine.empty()) return w.process.engine;
+  const std::string detector = chain_.substr(chain_.rfind(':') + 1);
+  return detector.substr(0, detector.find(','));
+}
+
+std::vector<Frame> Session::name_stack(Writer& w, const Pcs& pcs) {
+  std::vector<Frame> stack;
+  for (const uint64_t pc : pcs) {
+    const std::optional<AddressSpace::Place> place = w.space.find(pc);
+    if (!place) {
+      stack.push_back({.location = fmt::format("{:#x}", pc), .function = {}, .file = {}, .module = {}});
+      continue;
+    }
+    const std::vector<Frame>& frames = symbolizer_.frames(place->path, place->address);
+    stack.insert(stack.end(), frames.begin(), frames.end());
+  }
+  drop_plumbing(stack);
+  return stack;
+}
+
+Access Session::name_access(Writer& w, const RawAccess& raw) {
+  Access a;
+  const auto thread = w.threads.find(raw.thread);
+  a.thread_id = raw.thread;
+  if (thread != w.threads.end()) a.thread_name = thread->second.name;
+  a.thread_text = thread_text(raw.thread, a.thread_name);
+  a.op = raw.op;
+  a.size = raw.size;
+  a.atomic = raw.atomic;
+  for (const RawLock& lock : raw.locks) {
+    a.locks.push_back(fmt::format("{:#x}{}", lock.address, lock.read ? " (read)" : ""));
+  }
+  a.stack = name_stack(w, raw.stack);
+  if (a.stack.empty()) a.stack.emplace_back();
+  return a;
+}
+
+bool Session::name_global(Writer& w, uint64_t address, Location& location) {
+  const std::optional<AddressSpace::Place> place = w.space.find(address);
+  if (!place) return false;
+  location.kind = "global";
+  if (const std::optional<GlobalSymbol> symbol = symbolizer_.global(place->path, place->address)) {
+    location.name = symbol->name;
+    location.size = symbol->size;
+    location.offset = place->address - symbol->address;
+  } else {
+    location.name = fmt::format("{}+{:#x}", std::filesystem::path(place->path).filename().string(), place->address);
+  }
+  return true;
+}
+
+Location Session::name_location(Writer& w, const RawRace& raw) {
+  Location l;
+  l.online = true;
+  l.kind = raw.location.kind.empty() ? "unknown" : raw.location.kind;
+  if ((l.kind == "unknown" || l.kind == "mapped") && name_global(w, raw.address, l)) return l;
+  l.size = raw.location.size;
+  if (raw.location.start && raw.address >= *raw.location.start) l.offset = raw.address - *raw.location.start;
+  l.thread = raw.location.thread;
+  if (l.thread) {
+    const auto thread = w.threads.find(*l.thread);
+    l.thread_text = thread_text(*l.thread, thread == w.threads.end() ? "" : thread->second.name);
+  }
+  l.stack = name_stack(w, raw.location.stack);
+  l.allocation_stack = name_stack(w, raw.location.allocated);
+  if (!l.stack.empty()) l.origin = l.stack.front();
+  return l;
+}
+
+std::vector<Creation> Session::name_threads(Writer& w, const RawRace& raw) {
+  std::vector<Creation> list;
+  for (const uint64_t id : {raw.first.thread, raw.second.thread}) {
+    const auto it = w.threads.find(id);
+    if (id == 0 || it == w.threads.end() || !it->second.parent) continue;
+    if (!list.empty() && list.back().thread_id == id) continue;
+    const RawThread& t = it->second;
+    const auto parent = w.threads.find(*t.parent);
+    const std::string parent_name = parent == w.threads.end() ? "" : parent->second.name;
+    list.push_back(
+        {id, t.name, thread_text(id, t.name), *t.parent, thread_text(*t.parent, parent_name), name_stack(w, t.stack)});
+  }
+  return list;
+}
+
+Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.forked}; }
+
+Race Session::name_race(Writer& w, const RawRace& raw) {
+  Race race;
+  race.engine = engine(w);
+  race.verdict = raw.verdict.empty() ? "real" : raw.verdict;
+  race.location = name_location(w, raw);
+  race.first = name_access(w, raw.first);
+  race.second = name_access(w, raw.second);
+  race.threads = name_threads(w, raw);
+  race.process = name_process(w);
+  return race;
+}
+
+Summary Session::summarize(double seconds) const {
+  Summary s = sums_;
+  s.engine = chain_;
+  s.online = true;
+  s.races = races_.size();
+  for (const Race& race : races_) s.dynamic_races += race.count;
+  s.racy_events = s.dynamic_races;
+  s.misuses = misuses_.size();
+  s.processes = writers_.size();
+  s.unfinished =
+      static_cast<uint64_t>(std::ranges::count_if(writers_, [](const auto& entry) { return !entry.second->finished; }));
+  s.seconds = seconds;
+  return s;
+}
+
+void Session::show_all(Renderer& renderer) const {
+  for (const bool real : {true, false}) {  // real ones first
+    for (const Race& race : races_) {
+      if ((race.verdict == "real") == real) renderer.race(race);
+    }
+  }
+  for (const Misuse& misuse : misuses_) renderer.misuse(misuse);
+}
+
+void Session::finish(double seconds) {
+  const Summary summary = summarize(seconds);
+  for (Sink& sink : sinks_) {
+    show(sink, [&](Renderer& renderer) {
+      if (!sink.live) show_all(renderer);
+      if (!sink.live || !writers_.empty()) renderer.summary(summary);
+    });
+  }
+  if (!options_.print_suppressions) return;
+  for (const Suppression& s : suppressions_.all()) {
+    if (s.hits != 0) say(fmt::format("suppressed {} times by {}", s.hits, s.text));
+  }
+}
+
+}  // namespace pf::report

@@ -1,0 +1,92 @@
+// The results of one run of a program: takes the raw lines of all its processes, names what is in them, drops what is
+// suppressed, merges equal races, and shows the rest.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/modules.h"
+#include "report/raw.h"
+#include "report/renderer.h"
+#include "report/run_options.h"
+#include "report/suppress.h"
+#include "report/symbolize.h"
+
+namespace pf::report {
+
+class Session {
+ public:
+  struct Sink {
+    std::unique_ptr<Renderer> renderer;
+    std::FILE* out;
+    bool live;  // each race when it is first seen; else all at the end, with their counts
+  };
+
+  // Problems are told in one line each, to standard error.
+  Session(std::string chain, RunOptions options, Suppressions suppressions, std::vector<Sink> sinks);
+
+  // `file` names the writer: lines of different files may come in any order.
+  void take(const std::string& file, std::string_view line);
+  // Shows what is due at the end. No summary where there was nothing to sum up.
+  void finish(double seconds);
+
+  // What makes the exit code 66.
+  bool found() const { return found_; }
+
+ private:
+  // One raw file: a process from its start, or from an exec, on.
+  struct Writer {
+    explicit Writer(Symbolizer& symbolizer) : space(symbolizer) {}
+    RawProcess process;
+    bool started = false, finished = false, forked = false;
+    AddressSpace space;
+    std::map<uint64_t, RawThread> threads;
+    std::map<uint64_t, std::pair<std::size_t, uint64_t>> keys;  // of races: index, count so far
+  };
+
+  Writer& writer(const std::string& file);
+  void take_line(Writer& w, const RawUnknown&);
+  void take_line(Writer& w, const RawProcess& line);
+  void take_line(Writer& w, const RawModule& line);
+  void take_line(Writer& w, const RawThread& line);
+  void take_line(Writer& w, const RawRace& line);
+  void take_line(Writer& w, const RawMisuse& line);
+  void take_line(Writer& w, const RawRepeat& line);
+  void take_line(Writer& w, const RawLost& line);
+  void take_line(Writer& w, const RawSummary& line);
+
+  std::string engine(const Writer& w) const;
+  std::vector<Frame> name_stack(Writer& w, const Pcs& pcs);
+  Access name_access(Writer& w, const RawAccess& raw);
+  Location name_location(Writer& w, const RawRace& raw);
+  bool name_global(Writer& w, uint64_t address, Location& location);
+  std::vector<Creation> name_threads(Writer& w, const RawRace& raw);
+  Race name_race(Writer& w, const RawRace& raw);
+  Process name_process(const Writer& w) const;
+  Summary summarize(double seconds) const;
+  void show_live(const std::function<void(Renderer&)>& what);
+  void show_all(Renderer& renderer) const;
+
+  std::string chain_;
+  RunOptions options_;
+  Suppressions suppressions_;
+  std::vector<Sink> sinks_;
+  Symbolizer symbolizer_;
+  std::map<std::string, std::unique_ptr<Writer>> writers_;
+  std::vector<Race> races_;  // different ones, as first seen
+  std::map<std::string, std::size_t> race_ids_;
+  std::vector<Misuse> misuses_;
+  std::map<std::string, std::size_t> misuse_ids_;
+  Summary sums_;
+  bool found_ = false;
+};
+
+// "main thread", "thread 1 (worker)".
+std::string thread_text(uint64_t id, const std::string& name);
+// Drops what the user did not write: frames of the runtime, and the C library's start code around main and threads.
+void drop_plumbing(std::vector<Frame>& stack);
+
+}  // namespace pf::report

@@ -1,0 +1,308 @@
+#include "report/symbolize.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+namespace pf::report {
+namespace {
+
+struct FreeIt {
+  void operator()(void* p) const { std::free(p); }
+};
+template <class T>
+using Malloced = std::unique_ptr<T, FreeIt>;
+
+char* default_debuginfo_path = nullptr;  // libdw's own: next to the file, .debug/, /usr/lib/debug
+
+constexpr Dwfl_Callbacks kCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = &default_debuginfo_path,
+};
+
+std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+std::string text_attribute(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  const char* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+  return text == nullptr ? "" : text;
+}
+
+uint32_t number_attribute(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? static_cast<uint32_t>(value) : 0;
+}
+
+void name_function(Frame& frame, Dwarf_Die* die) {
+  std::string linkage = text_attribute(die, DW_AT_linkage_name);
+  if (linkage.empty()) linkage = text_attribute(die, DW_AT_MIPS_linkage_name);
+  frame.signature = linkage.empty() ? text_attribute(die, DW_AT_name) : demangle(linkage.c_str());
+  frame.function = linkage.empty() ? frame.signature : without_parameters(frame.signature);
+}
+
+// Where a function was inlined.
+void place_call(Frame& frame, Dwarf_Die* cu, Dwarf_Die* inlined) {
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrcfiles(cu, &files, &count) == 0) {
+    const char* file = dwarf_filesrc(files, number_attribute(inlined, DW_AT_call_file), nullptr, nullptr);
+    if (file != nullptr) frame.file = file;
+  }
+  frame.line = number_attribute(inlined, DW_AT_call_line);
+  frame.column = number_attribute(inlined, DW_AT_call_column);
+}
+
+bool is_function(Dwarf_Die* die) {
+  const int tag = dwarf_tag(die);
+  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
+}
+
+// "a/./b/../c" as people write it: compilers record the names as they were given.
+std::string tidy_path(std::string_view path) {
+  std::vector<std::string_view> parts;
+  const bool absolute = path.starts_with('/');
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == ".." && !parts.empty() && parts.back() != "..") {
+      parts.pop_back();
+    } else if (part != ".." || !absolute) {
+      parts.push_back(part);
+    }
+  }
+  return fmt::format("{}{}", absolute ? "/" : "", fmt::join(parts, "/"));
+}
+
+}  // namespace
+
+// One ELF file and its debug information, wherever libdw finds it.
+class Symbolizer::File {
+ public:
+  File(std::string path, const std::string& prefix) : path_(std::move(path)), prefix_(prefix) {
+    dwfl_ = dwfl_begin(&kCallbacks);
+    if (dwfl_ == nullptr) return;
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_elf(dwfl_, path_.c_str(), path_.c_str(), -1, 0, true);
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    if (module_ != nullptr) read_segments();
+  }
+  ~File() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool readable() const { return module_ != nullptr; }
+  const std::vector<Segment>& segments() const { return segments_; }
+
+  const std::vector<Frame>& frames(uint64_t address) {
+    const auto [it, fresh] = frames_.try_emplace(address);
+    if (fresh) it->second = look_up(address);
+    return it->second;
+  }
+
+  const GlobalSymbol* global(uint64_t address) {
+    if (!globals_read_) read_globals();
+    auto it = std::ranges::upper_bound(globals_, address, {}, &GlobalSymbol::address);
+    while (it != globals_.begin()) {
+      --it;
+      if (address - it->address < it->size) return &*it;
+      if (address - it->address > largest_global_) break;
+    }
+    return nullptr;
+  }
+
+ private:
+  void read_segments() {
+    GElf_Addr bias = 0;
+    Elf* elf = dwfl_module_getelf(module_, &bias);
+    std::size_t count = 0;
+    if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      GElf_Phdr header;
+      if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+      segments_.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz});
+    }
+  }
+
+  std::vector<Frame> look_up(uint64_t address) {
+    std::vector<Frame> found = by_debug_info(address);
+    if (found.empty()) found.push_back(by_symbol_table(address));
+    for (Frame& f : found) {
+      f.module = base_name(path_);
+      f.offset = address;
+      f.file = tidy_path(f.file);
+      if (!prefix_.empty() && f.file.starts_with(prefix_)) f.file.erase(0, prefix_.size());
+    }
+    return found;
+  }
+
+  // The physical chain of scopes around the address: inlined functions up to the one that holds them all.
+  std::vector<Frame> by_debug_info(uint64_t address) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* cu = module_ == nullptr ? nullptr : dwfl_module_addrdie(module_, address, &bias);
+    if (cu == nullptr) return {};
+    Dwarf_Die* list = nullptr;
+    const int inner = dwarf_getscopes(cu, address - bias, &list);
+    const Malloced<Dwarf_Die> scopes(list);
+    if (inner <= 0) return {};
+    const int count = dwarf_getscopes_die(scopes.get(), &list);
+    const Malloced<Dwarf_Die> chain(count > 0 ? list : nullptr);
+    if (count <= 0) return {};
+    return walk(cu, {chain.get(), static_cast<std::size_t>(count)}, address);
+  }
+
+  std::vector<Frame> walk(Dwarf_Die* cu, std::span<Dwarf_Die> chain, uint64_t address) {
+    std::vector<Frame> found;
+    Frame frame;
+    place(frame, address);
+    for (Dwarf_Die& die : chain) {
+      if (!is_function(&die)) continue;
+      name_function(frame, &die);
+      found.push_back(std::exchange(frame, {}));
+      if (dwarf_tag(&die) != DW_TAG_inlined_subroutine) break;
+      place_call(frame, cu, &die);
+    }
+    return found;
+  }
+
+  void place(Frame& frame, uint64_t address) {
+    Dwfl_Line* line = dwfl_module_getsrc(module_, address);
+    int number = 0, column = 0;
+    const char* file = line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr);
+    if (file == nullptr) return;
+    frame.file = file;
+    frame.line = static_cast<uint32_t>(number);
+    frame.column = static_cast<uint32_t>(column);
+  }
+
+  Frame by_symbol_table(uint64_t address) {
+    Frame frame;
+    if (module_ == nullptr) return frame;
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    if (name != nullptr) {
+      frame.signature = demangle(name);
+      frame.function = without_parameters(frame.signature);
+    }
+    place(frame, address);
+    return frame;
+  }
+
+  void read_globals() {
+    globals_read_ = true;
+    const int count = module_ == nullptr ? 0 : dwfl_module_getsymtab(module_);
+    for (int i = 1; i < count; ++i) {
+      GElf_Sym symbol;
+      GElf_Addr address = 0;
+      const char* name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
+      const int type = GELF_ST_TYPE(symbol.st_info);
+      if (name == nullptr || symbol.st_size == 0 || (type != STT_OBJECT && type != STT_COMMON)) continue;
+      if (symbol.st_shndx == SHN_UNDEF) continue;
+      globals_.push_back({name, address, symbol.st_size});
+      largest_global_ = std::max(largest_global_, symbol.st_size);
+    }
+    std::ranges::sort(globals_, {}, &GlobalSymbol::address);
+  }
+
+  std::string path_;
+  const std::string& prefix_;
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  std::vector<Segment> segments_;
+  std::map<uint64_t, std::vector<Frame>> frames_;
+  std::vector<GlobalSymbol> globals_;  // by address; mangled
+  uint64_t largest_global_ = 0;
+  bool globals_read_ = false;
+};
+
+Symbolizer::Symbolizer(Warn warn) : warn_(std::move(warn)) {}
+Symbolizer::~Symbolizer() = default;
+
+Symbolizer::File& Symbolizer::open(const std::string& path) {
+  auto it = files_.find(path);
+  if (it != files_.end()) return *it->second;
+  it = files_.emplace(path, std::make_unique<File>(path, prefix_)).first;
+  if (!it->second->readable()) {
+    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
+    warn_(fmt::format("no names for {}: {}", path, error == 0 ? "not an ELF file" : std::strerror(error)));
+  }
+  return *it->second;
+}
+
+const std::vector<Frame>& Symbolizer::frames(const std::string& path, uint64_t address) {
+  return open(path).frames(address);
+}
+
+std::optional<GlobalSymbol> Symbolizer::global(const std::string& path, uint64_t address) {
+  const GlobalSymbol* symbol = open(path).global(address);
+  if (symbol == nullptr) return std::nullopt;
+  GlobalSymbol named = *symbol;
+  named.name = demangle(symbol->name.c_str());
+  return named;
+}
+
+const std::vector<Segment>& Symbolizer::segments(const std::string& path) { return open(path).segments(); }
+
+std::string demangle(const char* name) {
+  int status = 0;
+  const Malloced<char> text(abi::__cxa_demangle(name, nullptr, nullptr, &status));
+  return status == 0 && std::strncmp(name, "_Z", 2) == 0 ? text.get() : name;
+}
+
+namespace {
+
+// Where the bracket that ends at `close` opens; npos if nowhere.
+std::size_t opening(std::string_view s, std::size_t close) {
+  int depth = 0;
+  for (std::size_t i = close + 1; i-- > 0;) {
+    if (s[i] == ')') ++depth;
+    if (s[i] == '(' && --depth == 0) return i;
+  }
+  return s.npos;
+}
+
+// Only functions made from templates have their return type in front; the name starts after the last free space.
+std::string_view without_return_type(std::string_view s) {
+  if (s.find("operator") != s.npos || s.find('<') == s.npos || s.find(" to ") != s.npos) return s;
+  int depth = 0;
+  for (std::size_t i = s.size(); i-- > 0;) {
+    if (s[i] == '>' || s[i] == ')' || s[i] == '}' || s[i] == ']') ++depth;
+    if (s[i] == '<' || s[i] == '(' || s[i] == '{' || s[i] == '[') --depth;
+    if (s[i] == ' ' && depth == 0) return s.substr(i + 1);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::string without_parameters(std::string_view function) {
+  std::string_view s = function.substr(0, function.find(" [clone"));
+  const std::size_t close = s.rfind(')');
+  if (close == s.npos) return std::string(s);
+  const std::string_view after = s.substr(close + 1);
+  constexpr std::string_view kQualifiers = " constvolatile&";  // the letters of what may follow the parameters
+  if (after.find_first_not_of(kQualifiers) != after.npos) return std::string(s);
+  const std::size_t open = opening(s, close);
+  if (open == s.npos || open == 0 || s.substr(0, open).ends_with("operator")) return std::string(s);
+  return std::string(without_return_type(s.substr(0, open)));
+}
+
+}  // namespace pf::report
