@@ -2,6 +2,7 @@
 #pragma once
 #include "core/env.h"
 #include "core/race.h"
+#include "runtime/read_sets.h"
 #include "runtime/slots.h"
 #include "runtime/thread.h"
 
@@ -10,6 +11,7 @@ namespace pf::rt {
 struct OnlineEnv {
   using Epoch = WideEpoch;
   static constexpr bool kConcurrent = true;
+  using ReadMap = ReadSet<OnlineEnv>;
 
   // An access is its number in the depot: stack, operation, size and held locks.
   struct Access {
@@ -30,6 +32,7 @@ struct OnlineEnv {
 
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
   Arena* arena = nullptr;
+  SetStep set_steps[sets::kSteps] = {};
   unsigned found_count = 0;
   Found found[kMaxFound];
 };

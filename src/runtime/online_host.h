@@ -9,6 +9,7 @@
 
 #include "core/array.h"
 #include "detect/detector.h"
+#include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/objects.h"
@@ -16,18 +17,32 @@
 
 namespace pf::rt {
 
+// How a detector's variables are kept: as they are, or in a form of their own.
+template <class D>
+struct StoreOf {
+  using Type = PieceStore<D>;
+};
+template <>
+struct StoreOf<FastTrack<OnlineEnv>> {
+  using Type = CompactStore;
+};
+
 template <template <class> class Template>
 class OnlineHost {
  public:
   using Env = OnlineEnv;
   using D = Template<Env>;
   static_assert(Detector<D, Env>);
-  using Store = PieceStore<D>;
+  using Store = typename StoreOf<D>::Type;
   using Cell = typename Store::Cell;
 
   struct HostThread : Thread {
+    typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
+    typename Store::Memberships memberships;
     typename D::Thread state;
     Env env;
+
+    void renew() { now = Store::now(state); }
   };
 
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
@@ -56,7 +71,7 @@ class OnlineHost {
     const uintptr_t offset = address & 7;
     if (offset + kSize <= 8) [[likely]] {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
-      if (Store::same_epoch(hot_cell(address), mask, of(*t).state, kOp, of(*t).env)) [[likely]]
+      if (Store::template same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
         return;
     }
     access_slow(*t, address, kSize, kOp, pc);
@@ -64,6 +79,7 @@ class OnlineHost {
 
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
+    if (op == Op::Read && is_known_reader(of(t), address, size)) return;
     const Scope scope(t);
     access_as<&D::read, &D::write>(of(t), address, size, op, pc);
   }
@@ -72,13 +88,24 @@ class OnlineHost {
   [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
     const Env::Access a{describe(t, pc, packed(op, size))};
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      if (op == Op::Write ? Store::template same_epoch<Op::Write>(cell, mask, t.now)
+                          : op == Op::Read && Store::template same_epoch<Op::Read>(cell, mask, t.now)) {
+        return;
+      }
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
         writes(op) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
       });
+      if (op == Op::Read) t.memberships.add(cell, t.now);
       if (t.env.found_count != 0) [[unlikely]]
         report(t, a, at);
     });
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+
+  // Among several concurrent readers of one granule, already in this epoch.
+  static bool is_known_reader(HostThread& t, uintptr_t address, uintptr_t size) {
+    if ((address & 7) + size > 8) return false;
+    return t.memberships.has(hot_cell(address), mask_in(address & ~uintptr_t{7}, address, address + size), t.now);
   }
 
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
@@ -97,6 +124,7 @@ class OnlineHost {
     }
     auto result = real();
     if (a != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, a->state, op, order, t.env);
+    t.renew();
     return result;
   }
 
@@ -116,6 +144,7 @@ class OnlineHost {
       access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, pc);
     }
     if (t.ignore_sync == 0) D::atomic_after(t.state, a.state, op, order, t.env);
+    t.renew();
     return done;
   }
 
@@ -127,14 +156,21 @@ class OnlineHost {
     t->env.arena = t->arena;
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
-    if (parent != nullptr) D::fork(parent->state, t->state, parent->env);
+    if (parent != nullptr) {
+      D::fork(parent->state, t->state, parent->env);
+      parent->renew();
+    }
+    t->renew();
     return t;
   }
   static void end(HostThread& t) {
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
   }
-  static void join(HostThread& t, HostThread& child) { D::join(t.state, child.state, t.env); }
+  static void join(HostThread& t, HostThread& child) {
+    D::join(t.state, child.state, t.env);
+    t.renew();
+  }
   static void destroy(HostThread& t, HostThread& child) {
     D::destroy(child.state, t.env);
     const Guard guard(g_lock);
