@@ -55,7 +55,7 @@ def run(command, folder, environment=None, exit_codes=(0,), timeout=600):
     seconds = time.perf_counter() - start
     output = (Path(folder) / "output").read_text(errors="replace")
     if process.returncode not in exit_codes:
-        raise Failure(f"{words(command)}: {ending(process.returncode)}{last_line(output)}")
+        raise Failure(f"{words(command)}: {ending(process.returncode)}{telling_line(output)}")
     return output, seconds
 
 
@@ -63,10 +63,10 @@ def ending(code):
     return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def last_line(output):
+def telling_line(output):
     lines = [line for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()] or lines
-    return f": {errors[-1].strip()[:200]}" if errors else ""
+    telling = [line for line in lines if "error: " in line][:1] or lines[-1:]
+    return f": {telling[0].strip()[:200]}" if telling else ""
 
 
 def words(command):
