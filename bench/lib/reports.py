@@ -92,12 +92,17 @@ LOCATION = re.compile(r"  Location is (global '([^']*)'|heap|stack|TLS)")
 
 def from_tsan(text):
     """Of a log; the later access comes first in it."""
-    reports = []
-    for block in re.split(r"^=+$", text, flags=re.MULTILINE):
-        header = HEADER.search(block)
-        if header:
-            reports.append(_tsan_report(header[1], block[header.end():].splitlines()[1:]))
-    return reports
+    headers = [(HEADER.search(block), block) for block in _blocks(text)]
+    return [_tsan_report(header[1], block[header.end():].splitlines()[1:]) for header, block in headers if header]
+
+
+def beside_reports(text):
+    """What else is in a log."""
+    return "".join(block for block in _blocks(text) if not HEADER.search(block))
+
+
+def _blocks(text):
+    return re.split(r"^=+$", text, flags=re.MULTILINE)
 
 
 def _tsan_report(kind, lines):

@@ -4,6 +4,7 @@ A subject is built in a copy of its source, unchanged, with the compilers of a f
 be the same in all flavours; for compressors it is the checksum of the data after decompression by the native program.
 """
 import hashlib
+import json
 import os
 import random
 import re
@@ -11,16 +12,33 @@ import shutil
 import signal
 import socket
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from common import CACHE, Failure
 from debian import source
 from flavours import NATIVE
-from process import Usage, run, started
+from process import run, started
 
 HERE = Path(__file__).resolve().parent
 ONLINE = CACHE / "online"
 MIB = 1 << 20
+
+
+@dataclass
+class Usage:
+    """What one run took. `seconds` is what the user waited; the rest is of the program itself, without what started it."""
+
+    seconds: float
+    wall: float
+    processor: float
+    rss: int  # KiB
+
+    @staticmethod
+    def read(path, seconds=None):
+        values = json.loads(Path(path).read_text())
+        return Usage(values["wall"] if seconds is None else seconds, values["wall"], values["user"] + values["system"],
+                     values["rss"])
 
 
 class Subject:
@@ -35,16 +53,16 @@ class Subject:
         return ONLINE / flavour.build / self.name
 
     def build(self, flavour, again=False):
-        """Builds unless it was built before from the same command lines."""
+        """Builds unless it was built before by the same compilers and command lines."""
         folder, steps = self.folder(flavour), self.steps(flavour)
-        stamp, text = folder / ".built", repr(steps)
-        if not again and stamp.exists() and stamp.read_text() == text:
+        stamp, recipe = folder / ".built", repr((steps, flavour.compilers()))
+        if not again and stamp.exists() and stamp.read_text() == recipe:
             return
         shutil.rmtree(folder, ignore_errors=True)
         self.unpack(folder)
         for step in steps:
             run(["nice", *step], folder, flavour.compilers(), timeout=1800)
-        stamp.write_text(text)
+        stamp.write_text(recipe)
 
     def unpack(self, folder):
         shutil.copytree(source(self.package), folder, symlinks=True)
