@@ -10,6 +10,8 @@ set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibil
   -fno-stack-protector -fno-sanitize=all -fno-builtin-malloc -U_FORTIFY_SOURCE -mcx16 -ftls-model=initial-exec)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   list(APPEND PF_RUNTIME_FLAGS -Wglobal-constructors)
+else()
+  list(APPEND PF_RUNTIME_FLAGS -Wno-ignored-attributes)  # of the functions that Real<> is a pointer to
 endif()
 
 function(pf_runtime NAME)
@@ -19,6 +21,8 @@ function(pf_runtime NAME)
   list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
   list(REMOVE_ITEM sources ${of_detector})
 
+  # Defines memcpy and its like: the compiler must not see a call to them in how they are written.
+  set_source_files_properties(${folder}/intercept/strings.cpp PROPERTIES COMPILE_OPTIONS -fno-builtin)
   add_library(pf_${NAME}_common OBJECT ${sources})
   pf_runtime_options(pf_${NAME}_common)
   foreach(detector IN LISTS RUNTIME_DETECTORS)

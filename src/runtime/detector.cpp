@@ -66,8 +66,9 @@ void fence(Thread& t, int order) {
 }
 
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
+  const Op op = write ? Op::Write : Op::Read;
   ++t.accesses;
-  Host::access_slow(t, address, size, write ? Op::Write : Op::Read, pc);
+  if (!Host::same_epoch(t, address, size, op)) Host::access_slow(t, address, size, op, pc);
 }
 void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   if (size == 0) return;
@@ -78,6 +79,11 @@ void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0 || t.ignore_writes != 0) return;
   const Scope scope(t);
   Host::end_block(of(t), address, size, pc);
+}
+void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+  if (size == 0 || t.ignore_writes != 0) return;
+  const Scope scope(t);
+  Host::drop_block(of(t), address, size, pc);
 }
 void forget_object(Thread& t, uintptr_t address) {
   const Scope scope(t);

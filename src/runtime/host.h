@@ -33,6 +33,8 @@ void fence(Thread& t, int order);
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);
 void begin_block(Thread& t, uintptr_t address, uintptr_t size);              // a new life: what was before is forgotten
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);  // a write to all of it, and its end
-void forget_object(Thread& t, uintptr_t address);                            // a lock was destroyed
+// The same, for memory that nobody can use afterwards: only what was ever accessed costs anything.
+void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);
+void forget_object(Thread& t, uintptr_t address);  // a lock was destroyed
 
 }  // namespace pf::rt::host

@@ -77,6 +77,15 @@ class OnlineHost {
     access_slow(*t, address, kSize, kOp, pc);
   }
 
+  // Whether an access to all of these bytes adds nothing, by the same test.
+  static bool same_epoch(Thread& t, uintptr_t address, uintptr_t size, Op op) {
+    const uintptr_t end = address + size;
+    for (uintptr_t g = address & ~uintptr_t{7}; g < end; g += 8) {
+      if (!Store::same_epoch(hot_cell(g), mask_in(g, address, end), of(t).state, op, of(t).env)) return false;
+    }
+    return true;
+  }
+
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
     if (op == Op::Read && is_known_reader(of(t), address, size)) return;
@@ -185,7 +194,7 @@ class OnlineHost {
     for_each_touched_granule(address, size,
                              [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
     if constexpr (OrdersReadsAfterWrites<D, Env>) {
-      publish(t, address, size);
+      if (size <= kMarkWhole) publish(t, address, size);
       D::published(t.state, t.env);
     }
   }
@@ -206,6 +215,19 @@ class OnlineHost {
       if constexpr (OrdersReadsAfterWrites<D, Env>) publish(t, address, size);
     }
     if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, t.env);
+    forget_objects(t, address, size);
+  }
+
+  // A write to what was ever accessed of it; nothing of it is left.
+  static void drop_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    const Env::Access a{describe(t, pc, packed(Op::Free, size))};
+    for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      if (Store::empty(cell)) return;
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
+      if (t.env.found_count != 0) [[unlikely]]
+        report(t, a, at);
+      Store::clear(cell, mask, t.env);
+    });
     forget_objects(t, address, size);
   }
 

@@ -105,26 +105,6 @@ PF_EXPORT void* valloc(std::size_t size) noexcept { return noted(real_valloc(siz
 PF_EXPORT void* pvalloc(std::size_t size) noexcept { return noted(real_pvalloc(size), size, PF_CALLER_PC); }
 
 // operator new and delete end up in the functions above; here they only say where the program called them.
-namespace {
-
-class [[nodiscard]] CalledAt {
- public:
-  explicit CalledAt(uintptr_t pc) : thread_(self), before_(thread_ == nullptr ? 0 : thread_->caller) {
-    if (thread_ != nullptr && before_ == 0) thread_->caller = pc;
-  }
-  ~CalledAt() {
-    if (thread_ != nullptr) thread_->caller = before_;
-  }
-  CalledAt(const CalledAt&) = delete;
-  CalledAt& operator=(const CalledAt&) = delete;
-
- private:
-  Thread* thread_;
-  uintptr_t before_;
-};
-
-}  // namespace
-
 // By their mangled names: the language lets nobody declare them without replacing them.
 #define PF_NEW(MANGLED, PARAMETERS, ...)                                                                               \
   static constinit Real<void*(*)PARAMETERS> real_##MANGLED{#MANGLED};                                                  \

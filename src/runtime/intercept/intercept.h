@@ -26,6 +26,8 @@ class Real<R (*)(A...) noexcept(kNoThrow)> {
     return f != nullptr ? f : find();
   }
   bool exists() { return get() != nullptr; }
+  // Null while nobody looked for it.
+  Function known() const { return __atomic_load_n(&found_, __ATOMIC_RELAXED); }
 
  private:
   [[gnu::noinline, gnu::cold]] Function find() {
@@ -39,6 +41,37 @@ class Real<R (*)(A...) noexcept(kNoThrow)> {
   Function found_ = nullptr;
 };
 
+// The thread, if it is the program that called: not the runtime itself, nor a function that is intercepted already.
+inline Thread* caller_thread() {
+  Thread* t = self;
+  return t != nullptr && (t->busy | t->inside) == 0 ? t : nullptr;
+}
+
+// What the program reads and writes by a call.
+inline void note_read(Thread& t, const volatile void* p, std::size_t n, uintptr_t pc) {
+  if (n != 0) host::access(t, address_of(p), n, false, pc);
+}
+inline void note_write(Thread& t, const volatile void* p, std::size_t n, uintptr_t pc) {
+  if (n != 0) host::access(t, address_of(p), n, true, pc);
+}
+
+// Memory allocated and freed meanwhile was so where the program called, whatever library function calls malloc.
+class [[nodiscard]] CalledAt {
+ public:
+  explicit CalledAt(uintptr_t pc) : thread_(self), before_(thread_ == nullptr ? 0 : thread_->caller) {
+    if (thread_ != nullptr && before_ == 0) thread_->caller = pc;
+  }
+  ~CalledAt() {
+    if (thread_ != nullptr) thread_->caller = before_;
+  }
+  CalledAt(const CalledAt&) = delete;
+  CalledAt& operator=(const CalledAt&) = delete;
+
+ private:
+  Thread* thread_;
+  uintptr_t before_;
+};
+
 // A mutex-like lock at an address, whatever it is made of (mutex.cpp).
 void lock_taken(Thread& t, uintptr_t lock, LockMode mode);
 void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc);
@@ -48,3 +81,7 @@ void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc);
 // Declares the real function of that name with the type its header gives it.
 #define PF_REAL(NAME)                                                                                                  \
   static constinit ::pf::rt::Real<decltype(&::NAME)> real_##NAME { #NAME }
+// Defines an interceptor by its symbol only, where the header's declarations (overloads, variadic ones) are in the way.
+#define PF_INTERCEPT(RESULT, NAME, PARAMETERS)                                                                         \
+  extern "C" [[gnu::visibility("default"), gnu::used]] RESULT our_##NAME PARAMETERS __asm__(#NAME);                    \
+  RESULT our_##NAME PARAMETERS
