@@ -303,7 +303,7 @@ void Session::finish(double seconds) {
   }
   if (!options_.print_suppressions) return;
   for (const Suppression& s : suppressions_.all()) {
-    if (s.hits != 0) say(fmt::format("suppressed {} times by {}", s.hits, s.text));
+    if (s.hits != 0) say(fmt::format("suppressed {} time{} by {}", s.hits, s.hits == 1 ? "" : "s", s.text));
   }
 }
 
