@@ -100,6 +100,7 @@ Result<End> run_program(const Request& request, const std::vector<std::string>& 
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (!follower.any()) say_not_instrumented(command.front());
   session.finish(spent.count());
+  if (const Status written = session.written(); !written) return written.error();
   if (const Status closed = files.close(); !closed) return closed.error();
   return End{status, session.found()};
 }

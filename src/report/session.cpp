@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -18,14 +20,17 @@ std::string current_folder() {
   return error || folder == "/" ? "" : folder + "/";
 }
 
-// A full disk or a closed pipe is seen at the end, by who owns the file; the program runs on.
+// A full disk or a closed pipe is remembered for the end; the program runs on.
 template <class Do>
 void show(Session::Sink& sink, Do what) {
+  int error = 0;
   try {
     what(*sink.renderer);
-  } catch (const std::system_error&) {  // by fmt
+  } catch (const std::system_error& e) {  // by fmt
+    error = e.code().value();
   }
-  std::fflush(sink.out);
+  if (std::fflush(sink.out) != 0) error = errno;
+  if (sink.error == 0) sink.error = error;
 }
 
 bool is_runtime(const Frame& f) {
@@ -291,6 +296,14 @@ void Session::show_all(Renderer& renderer) const {
     }
   }
   for (const Misuse& misuse : misuses_) renderer.misuse(misuse);
+}
+
+Status Session::written() const {
+  for (const Sink& sink : sinks_) {
+    if (sink.error == 0 || sink.out == stderr) continue;  // whom to tell?
+    return Error{fmt::format("cannot write {}: {}", sink.name, std::strerror(sink.error))};
+  }
+  return Done{};
 }
 
 void Session::finish(double seconds) {

@@ -11,8 +11,8 @@ namespace {
 void run_session(std::string_view options, std::string_view lines) {
   std::FILE* nowhere = std::fopen("/dev/null", "w");
   std::vector<pf::report::Session::Sink> sinks;
-  sinks.push_back({pf::report::make_text_renderer(nowhere, {.verbose = true}), nowhere, true});
-  sinks.push_back({pf::report::make_json_renderer(nowhere), nowhere, false});
+  sinks.push_back({pf::report::make_text_renderer(nowhere, {.verbose = true}), nowhere, "", true});
+  sinks.push_back({pf::report::make_json_renderer(nowhere), nowhere, "", false});
   pf::report::Session session("tree:fasttrack", pf::report::parse_run_options(options), {}, std::move(sinks));
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
