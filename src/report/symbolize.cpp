@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <gelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,12 @@ constexpr Dwfl_Callbacks kCallbacks = {
 };
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+// Programs map devices, too; to read one might wait for ever.
+bool is_plain_file(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
 std::string text_attribute(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attribute;
@@ -103,7 +110,7 @@ std::string tidy_path(std::string_view path) {
 class Symbolizer::File {
  public:
   File(std::string path, const std::string& prefix) : path_(std::move(path)), prefix_(prefix) {
-    dwfl_ = dwfl_begin(&kCallbacks);
+    if (is_plain_file(path_)) dwfl_ = dwfl_begin(&kCallbacks);
     if (dwfl_ == nullptr) return;
     dwfl_report_begin(dwfl_);
     module_ = dwfl_report_elf(dwfl_, path_.c_str(), path_.c_str(), -1, 0, true);
