@@ -94,7 +94,7 @@ void Session::take_line(Writer&, const RawUnknown&) {}
 void Session::take_line(Writer& w, const RawProcess& line) {
   w.process = line;
   w.started = true;
-  w.forked = std::ranges::any_of(
+  w.other = std::ranges::any_of(
       writers_, [&](const auto& other) { return other.second->started && other.second->process.pid == line.parent; });
 }
 
@@ -202,6 +202,7 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
   a.thread_id = raw.thread;
   if (thread != w.threads.end()) a.thread_name = thread->second.name;
   a.thread_text = thread_text(raw.thread, a.thread_name);
+  if (a.thread_id == 0 && a.thread_name.empty()) a.thread_name = "main";
   a.op = raw.op;
   a.size = raw.size;
   a.atomic = raw.atomic;
@@ -216,7 +217,9 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
 bool Session::name_global(Writer& w, uint64_t address, Location& location) {
   const std::optional<AddressSpace::Place> place = w.space.find(address);
   if (!place) return false;
-  location.kind = "global";
+  const bool program = !symbolizer_.segments(place->path).empty();
+  location.kind = program ? "global" : "mapped";  // a file of data
+  if (!program) return true;
   if (const std::optional<GlobalSymbol> symbol = symbolizer_.global(place->path, place->address)) {
     location.name = symbol->name;
     location.size = symbol->size;
@@ -260,7 +263,7 @@ std::vector<Creation> Session::name_threads(Writer& w, const RawRace& raw) {
   return list;
 }
 
-Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.forked}; }
+Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.other}; }
 
 Race Session::name_race(Writer& w, const RawRace& raw) {
   Race race;

@@ -45,7 +45,7 @@ class Session {
   struct Writer {
     explicit Writer(Symbolizer& symbolizer) : space(symbolizer) {}
     RawProcess process;
-    bool started = false, finished = false, forked = false;
+    bool started = false, finished = false, other = false;
     AddressSpace space;
     std::map<uint64_t, RawThread> threads;
     std::map<uint64_t, std::pair<std::size_t, uint64_t>> keys;  // of races: index, count so far

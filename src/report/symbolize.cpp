@@ -298,18 +298,18 @@ Symbolizer::Symbolizer(Warn warn) : warn_(std::move(warn)) {}
 Symbolizer::~Symbolizer() = default;
 
 Symbolizer::File& Symbolizer::open(const std::string& path) {
-  auto it = files_.find(path);
-  if (it != files_.end()) return *it->second;
-  it = files_.emplace(path, std::make_unique<File>(path, prefix_)).first;
-  if (!it->second->readable()) {
-    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
-    warn_(fmt::format("no names for {}: {}", path, error == 0 ? "not an ELF file" : std::strerror(error)));
-  }
-  return *it->second;
+  std::unique_ptr<File>& file = files_[path];
+  if (!file) file = std::make_unique<File>(path, prefix_);
+  return *file;
 }
 
 const std::vector<Frame>& Symbolizer::frames(const std::string& path, uint64_t address) {
-  return open(path).frames(address);
+  File& file = open(path);
+  if (!file.readable() && warned_.insert(path).second) {
+    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
+    warn_(fmt::format("no names for {}: {}", path, error == 0 ? "not an ELF file" : std::strerror(error)));
+  }
+  return file.frames(address);
 }
 
 std::optional<GlobalSymbol> Symbolizer::global(const std::string& path, uint64_t address) {

@@ -12,6 +12,7 @@ partial  garbage  newer    a line without its end, one that is no JSON, one of a
 child:WORDS       forks a child that does WORDS (joined by '+'), and waits for it
 exit=N  kill=SIGNAL  print=TEXT  sleep=SECONDS
 touch=FILE        makes the file: tells the test how far we are
+count=SIGNAL,SECONDS   prints how often that signal comes within that time
 catch=SIGNAL,CODE from now on that signal ends the program with that exit code
 """
 import json
@@ -67,6 +68,16 @@ def catch(name, code):
     signal.signal(signal.Signals["SIG" + name], lambda *_: os._exit(int(code)))
 
 
+def count(name, seconds):
+    times = []
+    signal.signal(signal.Signals["SIG" + name], lambda *_: times.append(1))
+    open("ready", "w").close()
+    deadline = time.monotonic() + float(seconds)
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+    print(f"{name} came {len(times)} times", flush=True)
+
+
 def threads():
     line(raw="thread", id=0, os=1, name="bank")
     line(raw="thread", id=1, os=2, name="worker", parent=0, stack=[BASE + 20480])
@@ -105,6 +116,7 @@ ACTIONS = {
     "sleep": lambda seconds: time.sleep(float(seconds)),
     "touch": lambda file: open(file, "w").close(),
     "catch": catch,
+    "count": count,
 }
 
 
