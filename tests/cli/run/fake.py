@@ -11,6 +11,7 @@ module=PATH       maps PATH at 1 MiB, from its start
 partial  garbage  newer    a line without its end, one that is no JSON, one of a kind that nobody knows
 child:WORDS       forks a child that does WORDS (joined by '+'), and waits for it
 exit=N  kill=SIGNAL  print=TEXT  sleep=SECONDS
+pid=FILE          writes our process id to the file
 touch=FILE        makes the file: tells the test how far we are
 count=SIGNAL,SECONDS   prints how often that signal comes within that time
 catch=SIGNAL,CODE from now on that signal ends the program with that exit code
@@ -89,6 +90,11 @@ def summary():
          rules={"read exclusive": 1})
 
 
+def write_pid(file):
+    with open(file, "w") as out_file:
+        out_file.write(str(os.getpid()))
+
+
 ACTIONS = {
     "start": start,
     "race": race,
@@ -115,6 +121,7 @@ ACTIONS = {
     "print": lambda text: print(text, flush=True),
     "sleep": lambda seconds: time.sleep(float(seconds)),
     "touch": lambda file: open(file, "w").close(),
+    "pid": write_pid,
     "catch": catch,
     "count": count,
 }
