@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "cli/cli.h"
@@ -140,6 +141,17 @@ void read_word(const std::string& word, Reading& r) {
   if (word != "-static-libtsan") r.kept.push_back(word);
 }
 
+// A file of arguments, "@objects.rsp", is left to the compiler, but it may say what is to be done.
+void read_response_file(const std::string& path, Reading& r) {
+  std::ifstream file(path);
+  Reading inside;
+  for (std::string word; file >> word;) read_word(word, inside);
+  r.stops_before_linking |= inside.stops_before_linking;
+  r.shared |= inside.shared;
+  r.relocatable |= inside.relocatable;
+  r.all_static |= inside.all_static;
+}
+
 Result<Reading> read(const Words& arguments) {
   Reading r;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -149,6 +161,7 @@ Result<Reading> read(const Words& arguments) {
       continue;
     }
     read_word(word, r);
+    if (word.starts_with('@')) read_response_file(word.substr(1), r);
     if (takes_a_value(word) && i + 1 < arguments.size()) {
       if (word == "-x" && arguments[i + 1].ends_with("-header")) r.stops_before_linking = true;
       if (word == "-l") r.inputs = true;

@@ -49,6 +49,12 @@ TEST(Wrapper, links_the_runtime_into_programs) {
                         "-U_FORTIFY_SOURCE");
 }
 
+TEST(Wrapper, looks_into_response_files) {
+  const std::string file = testing::TempDir() + "/wrapper_test.rsp";
+  std::ofstream(file) << "-c\na.c\n";
+  EXPECT_EQ(clang("@" + file), "clang -fsanitize=thread @" + file);
+}
+
 TEST(Wrapper, lets_questions_through) {
   EXPECT_EQ(clang("--version"), "clang --version");
   EXPECT_EQ(clang("-print-search-dirs"), "clang -print-search-dirs");
