@@ -43,7 +43,7 @@ struct AdaptiveMarks {
 
   bool empty() const { return last.epoch.never() && map.empty(); }
   template <class F>
-  void for_each(F&& f) const {
+  [[gnu::always_inline]] void for_each(F&& f) const {
     if (!last.epoch.never()) f(last);
     map.for_each(f);
   }
@@ -100,7 +100,8 @@ struct FastTrack : HappensBefore<Env> {
     return same;
   }
 
-  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
+  // Inlined into the hosts, so that a variable decoded for one access stays in registers.
+  [[gnu::always_inline]] static void read(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
     if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
     if (x.atomics != nullptr) check(t, x.atomics->writes, env);
@@ -116,7 +117,7 @@ struct FastTrack : HappensBefore<Env> {
     }
   }
 
-  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
+  [[gnu::always_inline]] static void write(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
     if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
     env.count(x.reads.map.empty() ? WriteExclusive : WriteShared);
@@ -158,7 +159,7 @@ struct FastTrack : HappensBefore<Env> {
 
  private:
   template <class AnyMarks>
-  static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
+  [[gnu::always_inline]] static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
     earlier.for_each([&](const Mark<Env>& m) {
       if (!Hb::ordered(m.epoch, t)) env.race(m);
     });

@@ -15,6 +15,7 @@ namespace pf::rt {
 inline constexpr unsigned kGranuleBits = 3, kLineBits = 7, kChunkBits = 22, kAddressBits = 47;
 inline constexpr uintptr_t kPage = 4096;
 inline constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
+inline constexpr uintptr_t kInChunk = (uintptr_t{1} << kChunkBits) - 1;
 inline constexpr uintptr_t kGranulesPerChunk = uintptr_t{1} << (kChunkBits - kGranuleBits);
 inline constexpr uintptr_t kLinesPerChunk = uintptr_t{1} << (kChunkBits - kLineBits);
 inline constexpr uintptr_t kLinesBytes = kLinesPerChunk * sizeof(uintptr_t);
@@ -28,14 +29,14 @@ extern char* g_zero_chunk;
 inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask) >> kChunkBits; }
 
 // The chunk, or null if nothing is known of these addresses.
-inline char* existing_chunk(uintptr_t address) {
+[[gnu::always_inline]] inline char* existing_chunk(uintptr_t address) {
   const uintptr_t distance = __atomic_load_n(&g_chunks[chunk_index(address)], __ATOMIC_ACQUIRE);
   return distance == 0 ? nullptr : g_zero_chunk + distance;
 }
 
 [[gnu::noinline, gnu::cold]] char* new_chunk(uintptr_t address);
 
-inline char* chunk(uintptr_t address) {
+[[gnu::always_inline]] inline char* chunk(uintptr_t address) {
   char* c = existing_chunk(address);
   return c != nullptr ? c : new_chunk(address);
 }
@@ -58,7 +59,7 @@ class TouchedPages {
 // and looking at them would cost memory. A page of records, the first at an offset in the chunk, is for that many bytes.
 template <class F>
 void for_each_touched_part(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t bytes_per_page, F&& f) {
-  constexpr uintptr_t kSmall = uintptr_t{32} << 10, kInChunk = (uintptr_t{1} << kChunkBits) - 1;
+  constexpr uintptr_t kSmall = uintptr_t{32} << 10;
   if (end - begin <= kSmall) {
     if (existing_chunk(begin) != nullptr || existing_chunk(end - 1) != nullptr) f(begin, end);
     return;

@@ -70,40 +70,45 @@ class CompactStore {
   // Calls f with the variable of each part of these bytes that has had the same accesses.
   template <class F>
   [[gnu::always_inline]] static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
-    Cell old = lock(cell);
+    const Cell old = lock(cell);
+    if (!is_uniform(old, bytes)) [[unlikely]]
+      return visit_parts(cell, old, bytes, env, f);
+    Var x{};
+    set(x, old.mark[0], bytes);
+    set(x, old.mark[1], bytes);
+    f(x);
+    Marks marks;
+    marks.add_rest(old.mark[0], bytes);
+    marks.add_rest(old.mark[1], bytes);
+    marks.add(x.write, kWrite, bytes);
+    marks.add(x.reads.last, 0, bytes);
+    if (!marks.spilled && x.reads.map.empty() && x.atomics == nullptr) [[likely]]
+      return unlock(cell, marks.first, marks.second);
     Pieces parts;
-    if (!has_pieces(old)) [[likely]] {
-      split(old, bytes, parts, env);
-      for (unsigned i = 0; i < parts.count; ++i) f(parts.at[i].var);
-    } else {
-      take_apart(pointer(old.mark[1]), bytes, parts, env);
-      for (unsigned i = 0; i < parts.count; ++i) {
-        if ((parts.at[i].bytes & bytes) != 0) f(parts.at[i].var);
-      }
-      old = {};
-    }
+    parts.add(bytes, x);
     put_together(cell, old, bytes, parts, env);
   }
 
   // Forgets what these bytes have seen.
   static void clear(Cell& cell, uint8_t bytes, OnlineEnv& env) {
     if (empty(cell)) return;
-    Cell old = lock(cell);
-    Pieces parts;
-    if (has_pieces(old)) [[unlikely]] {
-      take_apart(pointer(old.mark[1]), bytes, parts, env);
-      unsigned kept = 0;
-      for (unsigned i = 0; i < parts.count; ++i) {
-        if ((parts.at[i].bytes & bytes) != 0) {
-          D::clear(parts.at[i].var, env);
-        } else {
-          parts.at[kept++] = parts.at[i];
-        }
-      }
-      parts.count = kept;
-      old = {};
+    const Cell old = lock(cell);
+    if ((old.mark[1] & kFlag) == 0) {
+      Marks marks;
+      marks.add_rest(old.mark[0], bytes);
+      marks.add_rest(old.mark[1], bytes);
+      return unlock(cell, marks.first, marks.second);
     }
-    put_together(cell, old, bytes, parts, env);
+    Pieces parts, kept;
+    take_apart(old, bytes, parts, env);
+    for (unsigned i = 0; i < parts.count; ++i) {
+      if ((parts.at(i).bytes & bytes) != 0) {
+        D::clear(parts.at(i).var, env);
+      } else {
+        kept.add(parts.at(i).bytes, parts.at(i).var);
+      }
+    }
+    put_together(cell, {}, 0, kept, env);
   }
 
  private:
@@ -118,9 +123,16 @@ class CompactStore {
     uint8_t bytes;
     Var var;
   };
-  struct Pieces {
+  class Pieces {
+   public:
     unsigned count = 0;
-    Piece at[8];
+
+    Piece& at(unsigned i) { return reinterpret_cast<Piece*>(raw_)[i]; }
+    const Piece& at(unsigned i) const { return reinterpret_cast<const Piece*>(raw_)[i]; }
+    Piece& add(uint64_t bytes, const Var& x) { return *new (&at(count++)) Piece{static_cast<uint8_t>(bytes), x}; }
+
+   private:
+    alignas(Piece) char raw_[8 * sizeof(Piece)];  // not initialized: most granules have one piece
   };
   // Pieces in memory: a count and as many.
   struct Kept {
@@ -143,8 +155,16 @@ class CompactStore {
     return {Epoch{slot, clock}, {static_cast<depot::Id>(mark >> kAccessBit)}};
   }
 
-  static bool has_pieces(const Cell& c) { return (c.mark[1] & (kFlag | kWrite)) == kFlag; }
-  static bool has_readers(const Cell& c) { return (c.mark[1] & (kFlag | kWrite)) == (kFlag | kWrite); }
+  // The variable of bytes that the mark is of.
+  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, uint64_t bytes) {
+    if ((mark & bytes) == 0) return;
+    if ((mark & kWrite) != 0) {
+      x.write = decode(mark);
+    } else {
+      x.reads.last = decode(mark);
+    }
+  }
+
   static Kept* pointer(uint64_t mark) { return reinterpret_cast<Kept*>(mark >> kClockBit << 4); }
   static uint64_t pointer_mark(const Kept* p) { return reinterpret_cast<uintptr_t>(p) >> 4 << kClockBit | kFlag; }
   static SetName readers(uint64_t mark) {
@@ -170,13 +190,32 @@ class CompactStore {
     __atomic_store_n(&cell.mark[0], first, __ATOMIC_RELEASE);
   }
 
-  // The variables of these bytes, out of two marks. Each has a reference of its own to its readers.
-  [[gnu::always_inline]] static void split(const Cell& old, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
-    while (bytes != 0) {
-      const uint64_t lowest = bytes & -bytes;
-      uint64_t part = bytes;
-      Piece& p = parts.at[parts.count++];
-      p.var = {};
+  // No sets, no pieces, and each mark is of all these bytes or of none.
+  [[gnu::always_inline]] static bool is_uniform(const Cell& c, uint64_t bytes) {
+    const uint64_t first = c.mark[0] & bytes, second = c.mark[1] & bytes;
+    return (c.mark[1] & kFlag) == 0 && (first == 0 || first == bytes) && (second == 0 || second == bytes);
+  }
+
+  template <class F>
+  [[gnu::noinline]] static void visit_parts(Cell& cell, const Cell& old, uint8_t bytes, OnlineEnv& env, F& f) {
+    Pieces parts;
+    take_apart(old, bytes, parts, env);
+    for (unsigned i = 0; i < parts.count; ++i) {
+      if ((parts.at(i).bytes & bytes) != 0) f(parts.at(i).var);
+    }
+    put_together(cell, {}, 0, parts, env);
+  }
+
+  // All of a granule's pieces, torn where `bytes` end within one, and new ones for those of `bytes` that had none. The
+  // references to sets that the granule had are the pieces' now.
+  [[gnu::noinline]] static void take_apart(const Cell& old, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
+    if ((old.mark[1] & (kFlag | kWrite)) == kFlag) return take_apart(pointer(old.mark[1]), bytes, parts, env);
+    const bool has_set = (old.mark[1] & kFlag) != 0;
+    uint64_t all = ((old.mark[0] | old.mark[1]) & kBytes) | bytes;
+    while (all != 0) {
+      const uint64_t lowest = all & -all;
+      uint64_t part = all & ((bytes & lowest) != 0 ? bytes : ~bytes);
+      Var x{};
       for (unsigned i = 0; i < 2; ++i) {
         const uint64_t mark = old.mark[i];
         if ((mark & lowest) == 0) {
@@ -184,39 +223,57 @@ class CompactStore {
           continue;
         }
         part &= mark;
-        if (i == 1 && (mark & kFlag) != 0) {
-          p.var.reads.map = ReadSet<OnlineEnv>::of(readers(mark)).clone(env);
+        if (i == 1 && has_set) {
+          x.reads.map = ReadSet<OnlineEnv>::of(readers(mark)).clone(env);
         } else {
-          ((mark & kWrite) != 0 ? p.var.write : p.var.reads.last) = decode(mark);
+          set(x, mark, lowest);
         }
       }
-      p.bytes = static_cast<uint8_t>(part);
-      bytes &= ~part;
+      parts.add(part, x);
+      all &= ~part;
     }
+    if (has_set) sets::release(readers(old.mark[1]), *env.arena);
+  }
+  static void take_apart(Kept* kept, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
+    uint64_t rest = bytes;
+    for (uint64_t i = 0; i < kept->count; ++i) {
+      const Piece& p = kept->at()[i];
+      const uint64_t inside = p.bytes & bytes, outside = p.bytes & ~bytes;
+      rest &= ~uint64_t{p.bytes};
+      if (inside != 0 && outside != 0) parts.add(outside, D::clone(p.var, env));
+      parts.add(inside != 0 ? inside : outside, p.var);
+    }
+    if (rest != 0) parts.add(rest, {});
+    env.deallocate(kept, kept_bytes(kept->count));
   }
 
   // Two marks at most, put together from many; `spilled` when there are more.
   struct Marks {
-    uint64_t at[2] = {0, 0};
+    uint64_t first = 0, second = 0;
     bool spilled = false;
 
     [[gnu::always_inline]] void add(uint64_t mark, uint64_t bytes) {
-      for (uint64_t& place : at) {
-        if (place == 0 || (place & ~kBytes) == mark) {
-          place |= mark | bytes;
-          return;
-        }
+      if (first == 0 || (first & ~kBytes) == mark) {
+        first |= mark | bytes;
+      } else if (second == 0 || (second & ~kBytes) == mark) {
+        second |= mark | bytes;
+      } else {
+        spilled = true;
       }
-      spilled = true;
     }
     // Sets go second: the first word's flag is the lock.
     void add_readers(uint64_t mark, uint64_t bytes) {
-      if (at[1] != 0 && at[0] == 0) at[0] = std::exchange(at[1], 0);
-      if (at[1] != 0 && (at[1] & ~kBytes) != mark) {
+      if (second != 0 && first == 0) first = std::exchange(second, 0);
+      if (second != 0 && (second & ~kBytes) != mark) {
         spilled = true;
         return;
       }
-      at[1] |= mark | bytes;
+      second |= mark | bytes;
+    }
+    // What is left of a mark outside of `bytes`.
+    [[gnu::always_inline]] void add_rest(uint64_t mark, uint64_t bytes) {
+      const uint64_t rest = mark & kBytes & ~bytes;
+      if (rest != 0) add(mark & ~kBytes, rest);
     }
     [[gnu::always_inline]] void add(const Mark<OnlineEnv>& m, uint64_t kind, uint64_t bytes) {
       if (m.epoch.never()) return;
@@ -228,70 +285,34 @@ class CompactStore {
     }
   };
 
-  // Stores the parts, and of the old marks what lies outside of `bytes`; as marks if they are simple enough. Unlocks.
-  [[gnu::always_inline]] static void put_together(Cell& cell, const Cell& old, uint64_t bytes, const Pieces& parts,
-                                                  OnlineEnv& env) {
-    Marks marks;
-    bool complex = has_readers(old);
-    for (const uint64_t mark : old.mark) {
-      if ((mark & kBytes & ~bytes) != 0) marks.add(mark & ~kBytes, mark & kBytes & ~bytes);
-    }
-    for (unsigned i = 0; i < parts.count; ++i) {
-      const Piece& p = parts.at[i];
-      marks.add(p.var.write, kWrite, p.bytes);
-      marks.add(p.var.reads.last, 0, p.bytes);
-      if (!p.var.reads.map.empty() || p.var.atomics != nullptr) complex = true;
-    }
-    if (!marks.spilled && !complex) [[likely]]
-      return unlock(cell, marks.at[0], marks.at[1]);
-    put_complex(cell, old, bytes, parts, env);
-  }
-
-  // The same where there are sets of readers or more than two marks. All references to sets are the parts'.
-  [[gnu::noinline]] static void put_complex(Cell& cell, const Cell& old, uint64_t bytes, const Pieces& parts,
-                                            OnlineEnv& env) {
-    Pieces all = parts;
-    split(old, (old.mark[0] | old.mark[1]) & kBytes & ~bytes, all, env);
-    if (has_readers(old)) sets::release(readers(old.mark[1]), *env.arena);
+  // Stores the parts, and what the old marks have outside of `bytes`; as marks if they are simple enough. Unlocks.
+  [[gnu::noinline]] static void put_together(Cell& cell, const Cell& old, uint64_t bytes, Pieces& parts,
+                                             OnlineEnv& env) {
+    take_apart({{old.mark[0] & ~bytes, old.mark[1] & ~bytes}}, 0, parts, env);
     Marks marks;
     unsigned with_readers = 0;
-    for (unsigned i = 0; i < all.count; ++i) {
-      const Piece& p = all.at[i];
+    for (unsigned i = 0; i < parts.count; ++i) {
+      const Piece& p = parts.at(i);
       marks.add(p.var.write, kWrite, p.bytes);
       marks.add(p.var.reads.last, 0, p.bytes);
       if (p.var.atomics != nullptr) marks.spilled = true;
     }
-    for (unsigned i = 0; i < all.count && !marks.spilled; ++i) {
-      const Piece& p = all.at[i];
+    for (unsigned i = 0; i < parts.count && !marks.spilled; ++i) {
+      const Piece& p = parts.at(i);
       if (p.var.reads.map.empty()) continue;
       marks.add_readers(readers_mark(p.var.reads.map.name()), p.bytes);
       ++with_readers;
     }
-    if (marks.spilled) return spill(cell, all, env);
-    for (; with_readers > 1; --with_readers) sets::release(readers(marks.at[1]), *env.arena);  // the granule has one
-    unlock(cell, marks.at[0], marks.at[1]);
+    if (marks.spilled) return spill(cell, parts, env);
+    for (; with_readers > 1; --with_readers) sets::release(readers(marks.second), *env.arena);  // the granule has one
+    unlock(cell, marks.first, marks.second);
   }
-
-  [[gnu::noinline]] static void spill(Cell& cell, const Pieces& all, OnlineEnv& env) {
-    auto* kept = static_cast<Kept*>(env.allocate(kept_bytes(all.count)));
-    kept->count = all.count;
-    for (unsigned i = 0; i < all.count; ++i) kept->at()[i] = all.at[i];
-    // A first mark that is not zero: the cell is not empty.
+  [[gnu::noinline]] static void spill(Cell& cell, const Pieces& parts, OnlineEnv& env) {
+    auto* kept = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
+    kept->count = parts.count;
+    for (unsigned i = 0; i < parts.count; ++i) kept->at()[i] = parts.at(i);
+    // A first word that is not zero: the cell is not empty.
     unlock(cell, kWrite, pointer_mark(kept));
-  }
-
-  // The pieces, torn where `bytes` ends within one, and new ones for bytes that had none.
-  [[gnu::noinline]] static void take_apart(Kept* kept, uint8_t bytes, Pieces& parts, OnlineEnv& env) {
-    uint8_t rest = bytes;
-    for (uint64_t i = 0; i < kept->count; ++i) {
-      Piece& p = kept->at()[i];
-      const auto inside = static_cast<uint8_t>(p.bytes & bytes), outside = static_cast<uint8_t>(p.bytes & ~bytes);
-      rest = static_cast<uint8_t>(rest & ~p.bytes);
-      if (inside != 0 && outside != 0) parts.at[parts.count++] = {outside, D::clone(p.var, env)};
-      parts.at[parts.count++] = {inside != 0 ? inside : outside, p.var};
-    }
-    if (rest != 0) parts.at[parts.count++] = {rest, {}};
-    env.deallocate(kept, kept_bytes(kept->count));
   }
 };
 

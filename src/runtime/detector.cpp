@@ -65,10 +65,18 @@ void fence(Thread& t, int order) {
   of(t).renew();
 }
 
-void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
-  const Op op = write ? Op::Write : Op::Read;
+namespace {
+
+template <Op kOp>
+void access_any(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   ++t.accesses;
-  if (!Host::same_epoch(t, address, size, op)) Host::access_slow(t, address, size, op, pc);
+  if (!Host::same_epoch<kOp>(t, address, size)) Host::access_slow<kOp>(t, address, size, pc);
+}
+
+}  // namespace
+
+void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
+  write ? access_any<Op::Write>(t, address, size, pc) : access_any<Op::Read>(t, address, size, pc);
 }
 void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   if (size == 0) return;

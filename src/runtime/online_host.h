@@ -66,51 +66,60 @@ class OnlineHost {
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
     Thread* t = self;
     if (t == nullptr) [[unlikely]]
-      return access_by_stranger(address, kSize, kOp, pc);
+      return access_by_stranger<kOp>(address, kSize, pc);
     ++t->accesses;
     const uintptr_t offset = address & 7;
-    if (offset + kSize <= 8) [[likely]] {
+    if constexpr (kSize == 16) {
+      const Cell* cell = &hot_cell(address);
+      if (offset == 0 && (address & kInChunk) <= kInChunk - 15 &&
+          Store::template same_epoch<kOp>(cell[0], 0xFF, of(*t).now) &&
+          Store::template same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) [[likely]]
+        return;
+    } else if (offset + kSize <= 8) [[likely]] {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
       if (Store::template same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
         return;
     }
-    access_slow(*t, address, kSize, kOp, pc);
+    access_slow<kOp>(*t, address, kSize, pc);
   }
 
   // The same test for any bytes.
-  static bool same_epoch(Thread& t, uintptr_t address, uintptr_t size, Op op) {
+  template <Op kOp>
+  static bool same_epoch(Thread& t, uintptr_t address, uintptr_t size) {
     const uintptr_t end = address + size;
     for (uintptr_t g = address & ~uintptr_t{7}; g < end; g += 8) {
-      if (!same_epoch(of(t), hot_cell(g), mask_in(g, address, end), op)) return false;
+      if (!same_epoch<kOp>(of(t), hot_cell(g), mask_in(g, address, end))) return false;
     }
     return true;
   }
-  static bool same_epoch(const HostThread& t, const Cell& cell, uint8_t mask, Op op) {
-    if (op == Op::Write) return Store::template same_epoch<Op::Write>(cell, mask, t.now);
-    return op == Op::Read && Store::template same_epoch<Op::Read>(cell, mask, t.now);
+  template <Op kOp>
+  [[gnu::always_inline]] static bool same_epoch(const HostThread& t, const Cell& cell, uint8_t mask) {
+    if constexpr (kOp == Op::Read || kOp == Op::Write) return Store::template same_epoch<kOp>(cell, mask, t.now);
+    return false;
   }
 
-  [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-    if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
-    if (op == Op::Read && is_known_reader(of(t), address, size)) return;
+  template <Op kOp>
+  [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if ((writes(kOp) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
+    if (kOp == Op::Read && is_known_reader(of(t), address, size)) return;
     const Scope scope(t);
-    const Env::Access a{describe(t, pc, packed(op, size))};
-    access_as<&D::read, &D::write>(of(t), address, size, op, a);
+    const Env::Access a{describe(t, pc, packed(kOp, size))};
+    access_as<kOp, &D::read, &D::write>(of(t), address, size, a);
     report(of(t), a);
   }
 
   // Races are left in t.env.
-  template <auto kRead, auto kWrite>
-  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Op op, Env::Access a) {
-    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      if (same_epoch(t, cell, mask, op)) return;
+  template <Op kOp, auto kRead, auto kWrite>
+  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Env::Access a) {
+    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
+      if (same_epoch<kOp>(t, cell, mask)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
-        writes(op) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
+        writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
       });
-      if (op == Op::Read) t.memberships.add(cell, t.now);
+      if (kOp == Op::Read) t.memberships.add(cell, t.now);
     });
-    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+    if constexpr (OrdersReadsAfterWrites<D, Env> && !is_atomic(kOp)) order_by_values(t, address, size, kOp);
   }
 
   // Among several concurrent readers of one granule, already in this epoch.
@@ -254,7 +263,10 @@ class OnlineHost {
                             Env::Access a) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
-    access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, a);
+    // What an rmw checks and leaves is what a store does; `a` says which it was.
+    writes(op) ? access_as<Op::AtomicStore, &D::atomic_read, &D::atomic_write>(t, address, size, a)
+               : access_as<Op::AtomicLoad, &D::atomic_read, &D::atomic_write>(t, address, size, a);
+    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, object->state, op, order, t.env);
@@ -283,6 +295,10 @@ class OnlineHost {
   template <class F>
   [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
     const uintptr_t end = begin + size;
+    if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]] {
+      Cell& cell = cells(chunk(begin))[begin >> kGranuleBits & (kGranulesPerChunk - 1)];
+      return f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+    }
     for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
       Cell& cell = cells(chunk(g))[g >> kGranuleBits & (kGranulesPerChunk - 1)];
       f(cell, mask_in(g, begin, end), g < begin ? begin : g);
@@ -340,8 +356,9 @@ class OnlineHost {
     }
   }
 
-  [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-    if (Thread* t = current(); t != nullptr) access_slow(*t, address, size, op, pc);
+  template <Op kOp>
+  [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if (Thread* t = current(); t != nullptr) access_slow<kOp>(*t, address, size, pc);
   }
 
   static HostThread* spare_thread() {

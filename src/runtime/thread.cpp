@@ -23,7 +23,7 @@ void unwind(Thread& t, uintptr_t stack_pointer) {
   while (t.top != t.bottom && static_cast<int32_t>(t.top[-1].stack_pointer - target) < 0) --t.top;
 }
 
-depot::Id calls(Thread& t) {
+depot::Id calls_anew(Thread& t) {
   Frame* known = t.top;
   while (known != t.bottom && known[-1].stack == 0) --known;
   depot::Id id = known == t.bottom ? 0 : known[-1].stack;
@@ -70,8 +70,7 @@ const Held* held_as(const Thread& t, uintptr_t lock) {
   return nullptr;
 }
 
-depot::Id held_locks(Thread& t) {
-  if (!t.locks_changed) return t.locks;
+depot::Id held_locks_anew(Thread& t) {
   depot::Id id = 0;
   for (uint32_t i = 0; i < t.held_count; ++i) {
     id = depot::push(id, t.held[i].address | uint64_t{t.held[i].mode == LockMode::Read} << 63);
@@ -81,14 +80,11 @@ depot::Id held_locks(Thread& t) {
   return id;
 }
 
-depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
+depot::Id describe_anew(Thread& t, uintptr_t pc, uint32_t packed) {
   const depot::Id below = calls(t);
   const depot::Id locks = held_locks(t);
-  KnownAccess& known = t.known[(pc ^ pc >> 8 ^ packed ^ below) & 255];
-  if (known.pc == pc && known.stack == below && known.locks == locks && known.packed == packed) [[likely]]
-    return known.id;
   const depot::Id id = depot::push(depot::push(below, pc), uint64_t{packed} << 32 | locks);
-  known = {pc, below, locks, packed, id};
+  known_access(t, pc, packed, below) = {pc, below, locks, packed, id};
   return id;
 }
 

@@ -102,7 +102,11 @@ inline void leave_function(Thread& t) {
 void unwind(Thread& t, uintptr_t stack_pointer);
 
 // The stack of calls that led here, and with a program counter on top.
-depot::Id calls(Thread& t);
+[[gnu::noinline]] depot::Id calls_anew(Thread& t);
+inline depot::Id calls(Thread& t) {
+  if (t.top == t.bottom) return 0;
+  return t.top[-1].stack != 0 ? t.top[-1].stack : calls_anew(t);
+}
 inline depot::Id stack(Thread& t, uintptr_t pc) { return depot::push(calls(t), pc); }
 
 // --- held locks ---
@@ -111,12 +115,25 @@ void hold(Thread& t, uintptr_t lock, LockMode mode);
 // Whether it was held that way.
 bool let_go(Thread& t, uintptr_t lock, LockMode mode);
 const Held* held_as(const Thread& t, uintptr_t lock);
-depot::Id held_locks(Thread& t);
+[[gnu::noinline]] depot::Id held_locks_anew(Thread& t);
+inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_anew(t) : t.locks; }
 
 // --- the access being made, as one number ---
 
+inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below) {
+  return t.known[(pc ^ pc >> 8 ^ packed ^ below) & 255];
+}
+
 // packed: the operation + 1 in the top byte, the size below it.
-depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed);
+[[gnu::noinline]] depot::Id describe_anew(Thread& t, uintptr_t pc, uint32_t packed);
+inline depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
+  const depot::Id below = calls(t);
+  const depot::Id locks = held_locks(t);
+  const KnownAccess& known = known_access(t, pc, packed, below);
+  if (known.pc == pc && known.stack == below && known.locks == locks && known.packed == packed) [[likely]]
+    return known.id;
+  return describe_anew(t, pc, packed);
+}
 
 // --- busy: the runtime is at work on this thread ---
 

@@ -44,19 +44,20 @@ PF_EXPORT void __tsan_vptr_read(void** p) { Host::access<Op::Read, sizeof(void*)
 
 namespace {
 
-void range(const void* p, uintptr_t size, Op op, uintptr_t pc) {
+template <Op kOp>
+void range(const void* p, uintptr_t size, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
   ++t->accesses;
-  Host::access_slow(*t, address_of(p), size, op, pc);
+  Host::access_slow<kOp>(*t, address_of(p), size, pc);
 }
 
 }  // namespace
 
-PF_EXPORT void __tsan_read_range(void* p, uintptr_t size) { range(p, size, Op::Read, PF_CALLER_PC); }
-PF_EXPORT void __tsan_write_range(void* p, uintptr_t size) { range(p, size, Op::Write, PF_CALLER_PC); }
-PF_EXPORT void __tsan_read_range_pc(void* p, uintptr_t size, void* pc) { range(p, size, Op::Read, address_of(pc)); }
-PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range(p, size, Op::Write, address_of(pc)); }
+PF_EXPORT void __tsan_read_range(void* p, uintptr_t size) { range<Op::Read>(p, size, PF_CALLER_PC); }
+PF_EXPORT void __tsan_write_range(void* p, uintptr_t size) { range<Op::Write>(p, size, PF_CALLER_PC); }
+PF_EXPORT void __tsan_read_range_pc(void* p, uintptr_t size, void* pc) { range<Op::Read>(p, size, address_of(pc)); }
+PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range<Op::Write>(p, size, address_of(pc)); }
 
 // --- the call stack ---
 
