@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/intercept/descriptors.h"
+#include "runtime/descriptors.h"
+#include "runtime/intercept/intercept.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -53,31 +54,29 @@ constinit Real<int (*)(FILE*, int, const char*, va_list)> real___vfprintf_chk{"_
 constinit Real<int (*)(char*, int, size_t, const char*, va_list)> real___vsprintf_chk{"__vsprintf_chk"};
 constinit Real<int (*)(char*, size_t, int, size_t, const char*, va_list)> real___vsnprintf_chk{"__vsnprintf_chk"};
 
-Thread* calling() { return current() == nullptr ? nullptr : caller_thread(); }
-
 // Without a call of fileno, which sets errno for a stream that has none.
 int descriptor(const FILE* f) { return f->_fileno; }
 
 void posting(const FILE* f) {
-  Thread* t = calling();
+  Thread* t = calling_thread();
   if (t == nullptr || f == nullptr) return;
   descriptor(f) >= 0 ? fds::post(*t, descriptor(f)) : host::post(*t, address_of(f));
 }
 void take(const FILE* f) {
-  Thread* t = calling();
+  Thread* t = calling_thread();
   if (t == nullptr) return;
   descriptor(f) >= 0 ? fds::take(*t, descriptor(f)) : host::take(*t, address_of(f));
 }
 
 void noted_read(const void* p, size_t n, uintptr_t pc) {
-  if (Thread* t = calling(); t != nullptr) note_read(*t, p, n, pc);
+  if (Thread* t = calling_thread(); t != nullptr) note_read(*t, p, n, pc);
 }
 void noted_write(const void* p, size_t n, uintptr_t pc) {
-  if (Thread* t = calling(); t != nullptr) note_write(*t, p, n, pc);
+  if (Thread* t = calling_thread(); t != nullptr) note_write(*t, p, n, pc);
 }
 // Of a string with its end; 0 when nobody wants to know.
 size_t size_of_string(const char* s) {
-  Thread* t = calling();
+  Thread* t = calling_thread();
   if (t == nullptr) return 0;
   const Scope scope(*t);  // strlen is intercepted too
   return strlen(s) + 1;
@@ -117,17 +116,17 @@ int printed(int n, const char* to, size_t room, uintptr_t pc) {
 PF_EXPORT FILE* fopen(const char* path, const char* mode) { return made(real_fopen(path, mode)); }
 PF_EXPORT FILE* fopen64(const char* path, const char* mode) { return made(real_fopen64(path, mode)); }
 PF_EXPORT FILE* freopen(const char* path, const char* mode, FILE* f) {
-  if (descriptor(f) >= 0) fds::closing(calling(), descriptor(f));
+  if (descriptor(f) >= 0) fds::closing(calling_thread(), descriptor(f));
   return made(real_freopen(path, mode, f));
 }
 PF_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* f) {
-  if (descriptor(f) >= 0) fds::closing(calling(), descriptor(f));
+  if (descriptor(f) >= 0) fds::closing(calling_thread(), descriptor(f));
   return made(real_freopen64(path, mode, f));
 }
 PF_EXPORT FILE* tmpfile() { return made(real_tmpfile()); }
 PF_EXPORT FILE* popen(const char* command, const char* mode) { return made(real_popen(command, mode)); }
 PF_EXPORT int pclose(FILE* f) {
-  fds::closing(calling(), descriptor(f));
+  fds::closing(calling_thread(), descriptor(f));
   return real_pclose(f);
 }
 PF_EXPORT int fclose(FILE* f) {
@@ -138,15 +137,16 @@ PF_EXPORT int fclose(FILE* f) {
 
 PF_EXPORT void flockfile(FILE* f) noexcept {
   real_flockfile(f);
-  if (Thread* t = calling(); t != nullptr) lock_taken(*t, address_of(f), LockMode::Write);
+  if (Thread* t = calling_thread(); t != nullptr) lock_taken(*t, address_of(f), LockMode::Write);
 }
 PF_EXPORT int ftrylockfile(FILE* f) noexcept {
   const int result = real_ftrylockfile(f);
-  if (Thread* t = result == 0 ? calling() : nullptr; t != nullptr) lock_taken(*t, address_of(f), LockMode::Write);
+  if (Thread* t = result == 0 ? calling_thread() : nullptr; t != nullptr)
+    lock_taken(*t, address_of(f), LockMode::Write);
   return result;
 }
 PF_EXPORT void funlockfile(FILE* f) noexcept {
-  if (Thread* t = calling(); t != nullptr) lock_given_up(*t, address_of(f), PF_CALLER_PC);
+  if (Thread* t = calling_thread(); t != nullptr) lock_given_up(*t, address_of(f), PF_CALLER_PC);
   real_funlockfile(f);
 }
 
@@ -259,7 +259,7 @@ static int print_checked(FILE* f, int flag, const char* format, va_list argument
   return real___vfprintf_chk(f, flag, format, arguments);
 }
 static int print_to(int fd, const char* format, va_list arguments) {
-  if (Thread* t = calling(); t != nullptr) fds::post(*t, fd);
+  if (Thread* t = calling_thread(); t != nullptr) fds::post(*t, fd);
   return real_vdprintf(fd, format, arguments);
 }
 static int scan(FILE* f, const char* format, va_list arguments) {
