@@ -58,6 +58,7 @@ Outcome collect(const Request& request, const Globals& globals) {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   session.finish(spent.count());
   if (process >= 0) close(process);
+  if (const Status written = session.written(); !written) return written.error();
   if (const Status closed = files.close(); !closed) return closed.error();
   return session.found() ? kRacesFound : kSuccess;
 }

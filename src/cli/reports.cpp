@@ -100,12 +100,15 @@ std::vector<report::Session::Sink> ReportFiles::sinks(const report::RunOptions& 
   std::vector<report::Session::Sink> sinks;
   for (Target& target : targets_) {
     std::FILE* out = stream(target, options, program);
+    const std::string name = target.file     ? target.spec.file
+                             : out == stdout ? "to standard output"
+                                             : "to standard error";
     if (target.spec.format == "json") {
-      sinks.push_back({report::make_json_renderer(out), out, false});
+      sinks.push_back({report::make_json_renderer(out), out, name, false});
     } else {
       const report::TextStyle style{
           .color = globals.colored(fileno(out)), .verbose = options.verbosity > 0, .quiet = globals.quiet};
-      sinks.push_back({report::make_text_renderer(out, style), out, true});
+      sinks.push_back({report::make_text_renderer(out, style), out, name, true});
     }
   }
   return sinks;

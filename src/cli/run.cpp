@@ -47,7 +47,7 @@ int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const
   int status = 0;
   while (!has_ended(program, status)) {
     pollfd ready[] = {{gate.fd(), POLLIN, 0}, {follower.fd(), POLLIN, 0}};
-    poll(ready, 2, follower.fd() < 0 ? 200 : -1);
+    poll(ready, 2, gate.fd() < 0 || follower.fd() < 0 ? 200 : -1);  // no descriptor left: ask now and then
     gate.forward(program);
     follower.drain(take);
   }
@@ -90,7 +90,7 @@ Result<End> run_program(const Request& request, const std::vector<std::string>& 
   report::RunFollower follower(directory->path());
   const auto start = std::chrono::steady_clock::now();
   const Result<pid_t> program =
-      start_program(command, environment_of(request.chain, directory->path(), runtime->string()));
+      start_program(command, environment_of(request.chain, directory->path(), runtime->string()), gate);
   if (!program) return program.error();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe for our reports is no reason to leave the program alone
 
@@ -100,6 +100,7 @@ Result<End> run_program(const Request& request, const std::vector<std::string>& 
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (!follower.any()) say_not_instrumented(command.front());
   session.finish(spent.count());
+  if (const Status written = session.written(); !written) return written.error();
   if (const Status closed = files.close(); !closed) return closed.error();
   return End{status, session.found()};
 }

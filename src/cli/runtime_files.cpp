@@ -29,6 +29,14 @@ std::optional<fs::path> find_runtime(const std::string& detector) {
   return std::nullopt;
 }
 
+std::optional<fs::path> find_gcc_calls() {
+  for (const fs::path& root : runtime_roots()) {
+    std::error_code error;
+    if (fs::exists(root / "gcc_calls.h", error)) return root / "gcc_calls.h";
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> available_runtimes() {
   std::vector<std::string> names;
   for (const fs::path& root : runtime_roots()) {

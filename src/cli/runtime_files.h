@@ -11,6 +11,8 @@ namespace pf::cli {
 std::vector<std::filesystem::path> runtime_roots();
 // <root>/<detector>, if a runtime is in it.
 std::optional<std::filesystem::path> find_runtime(const std::string& detector);
+// gcc_calls.h, next to them.
+std::optional<std::filesystem::path> find_gcc_calls();
 // The detectors that have one.
 std::vector<std::string> available_runtimes();
 

@@ -23,13 +23,13 @@ sigset_t gated_signals() {
 }
 
 // In the child: never returns, the pipe tells why.
-[[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment, int pipe) {
+[[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment,
+                         const sigset_t& signals, int pipe) {
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const sigset_t gated = gated_signals();
-  sigprocmask(SIG_UNBLOCK, &gated, nullptr);
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
   execvp(arguments[0], arguments.data());
   const int error = errno;
   _exit(write(pipe, &error, sizeof error) == sizeof error ? 127 : 126);
@@ -43,14 +43,13 @@ Error cannot_run(const std::string& program, int error) {
 
 SignalGate::SignalGate() {
   const sigset_t gated = gated_signals();
-  sigprocmask(SIG_BLOCK, &gated, nullptr);
+  sigprocmask(SIG_BLOCK, &gated, &original_);
   fd_ = signalfd(-1, &gated, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
 SignalGate::~SignalGate() {
   close(fd_);
-  const sigset_t gated = gated_signals();
-  sigprocmask(SIG_UNBLOCK, &gated, nullptr);
+  sigprocmask(SIG_SETMASK, &original_, nullptr);
 }
 
 void SignalGate::forward(pid_t program) {
@@ -60,12 +59,13 @@ void SignalGate::forward(pid_t program) {
   }
 }
 
-Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment) {
+Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment,
+                            const SignalGate& gate) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return cannot_run(command.front(), errno);
   std::signal(SIGCHLD, SIG_DFL);  // ignored by who started us, the program's end would go unnoticed
   const pid_t program = fork();
-  if (program == 0) become(command, environment, ends[1]);
+  if (program == 0) become(command, environment, gate.original(), ends[1]);
   const int fork_error = errno;
   close(ends[1]);
   int error = 0;

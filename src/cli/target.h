@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,13 +25,17 @@ class SignalGate {
   int fd() const { return fd_; }
   // Sends on what was sent to us alone. What a terminal sends, its foreground processes all get.
   void forward(pid_t program);
+  // The signals that were blocked before.
+  const sigset_t& original() const { return original_; }
 
  private:
   int fd_ = -1;
+  sigset_t original_;
 };
 
 // Fails if the program cannot be executed.
-Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment);
+Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment,
+                            const SignalGate& gate);
 
 // The program's end as waitpid() tells it, if it has ended.
 bool has_ended(pid_t program, int& status);

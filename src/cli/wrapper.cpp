@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "cli/cli.h"
@@ -140,6 +141,17 @@ void read_word(const std::string& word, Reading& r) {
   if (word != "-static-libtsan") r.kept.push_back(word);
 }
 
+// A file of arguments, "@objects.rsp", is left to the compiler, but it may say what is to be done.
+void read_response_file(const std::string& path, Reading& r) {
+  std::ifstream file(path);
+  Reading inside;
+  for (std::string word; file >> word;) read_word(word, inside);
+  r.stops_before_linking |= inside.stops_before_linking;
+  r.shared |= inside.shared;
+  r.relocatable |= inside.relocatable;
+  r.all_static |= inside.all_static;
+}
+
 Result<Reading> read(const Words& arguments) {
   Reading r;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -149,6 +161,7 @@ Result<Reading> read(const Words& arguments) {
       continue;
     }
     read_word(word, r);
+    if (word.starts_with('@')) read_response_file(word.substr(1), r);
     if (takes_a_value(word) && i + 1 < arguments.size()) {
       if (word == "-x" && arguments[i + 1].ends_with("-header")) r.stops_before_linking = true;
       if (word == "-l") r.inputs = true;
@@ -161,12 +174,18 @@ Result<Reading> read(const Words& arguments) {
 
 Words rpath(const fs::path& runtime) { return {"-Wl,-rpath," + runtime.string(), "-Wl,--enable-new-dtags"}; }
 
-Result<Words> static_runtime(const fs::path& runtime) {
-  const fs::path archive = runtime / "libphotofinish.a";
+Status demand(const fs::path& archive) {
   std::error_code error;
-  if (!fs::exists(archive, error)) {
-    return Error{fmt::format("a static program needs a static runtime, and there is no {}", archive.string())};
-  }
+  if (fs::exists(archive, error)) return Done{};
+  return Error{fmt::format("a static program needs a static runtime, and there is no {}", archive.string())};
+}
+
+Result<Words> static_runtime(CompilerKind kind, bool all_static, const fs::path& runtime) {
+  const bool gcc = kind == CompilerKind::Gcc;
+  const fs::path archive = runtime / (gcc ? "libtsan.a" : "libphotofinish.a");  // GCC knows its own by that name
+  if (const Status there = demand(archive); !there) return there.error();
+  if (gcc && all_static) return Error{"GCC does not link a static program with -fsanitize=thread; clang does"};
+  if (gcc) return Words{"-static-libtsan", "-L" + runtime.string()};
   return Words{"-Wl,--whole-archive", archive.string(), "-Wl,--no-whole-archive"};
 }
 
@@ -183,35 +202,46 @@ Result<Words> link_words(const Compiler& compiler, const Reading& r, const std::
   if (!runtime) {
     return Error{fmt::format("there is no runtime to link in {}/fasttrack", runtime_roots().front().string())};
   }
-  if (r.all_static || r.static_runtime) return static_runtime(*runtime);
+  if (r.all_static || r.static_runtime) return static_runtime(compiler.kind, r.all_static, *runtime);
   if (!gcc) return shared_runtime(*runtime);
   Words words = {"-L" + runtime->string()};  // where its -ltsan finds libtsan.so, which is our library
   std::ranges::copy(rpath(*runtime), std::back_inserter(words));
   return words;
 }
 
-// g++ expands copies of a known size to plain moves after its instrumentation has run: docs/compilers.md.
-Words instrumentation(CompilerKind kind) {
-  if (kind == CompilerKind::Clang) return {"-fsanitize=thread"};
-  return {"-fsanitize=thread"};
+// GCC expands copies of a known size to plain moves after its instrumentation has run: docs/compilers.md.
+Words gcc_instrumentation(const std::optional<fs::path>& calls_header) {
+  constexpr std::array<std::string_view, 18> kInlined = {
+      "memcpy", "memmove", "memset",  "memcmp", "mempcpy", "bcmp",   "bcopy",   "bzero",      "strcpy",
+      "stpcpy", "strncpy", "stpncpy", "strcat", "strncat", "strcmp", "strncmp", "strcasecmp", "strncasecmp"};
+  Words words = {"-fsanitize=thread"};
+  for (const std::string_view function : kInlined) words.push_back(fmt::format("-fno-builtin-{}", function));
+  if (calls_header) {
+    words.push_back("-include");
+    words.push_back(calls_header->string());
+  }
+  return words;
 }
 
 }  // namespace
 
-Result<Words> wrapped_command(const Compiler& compiler, const Words& arguments,
-                              const std::optional<fs::path>& runtime) {
+Result<Words> wrapped_command(const Compiler& compiler, const Words& arguments, const RuntimeFiles& files) {
   const Result<Reading> reading = read(arguments);
   if (!reading) return reading.error();
-  const Result<Words> link = link_words(compiler, *reading, runtime);
+  const Result<Words> link = link_words(compiler, *reading, files.runtime);
   if (!link) return link.error();
   Words command = compiler.command;
-  if (reading->inputs) {
-    std::ranges::copy(instrumentation(compiler.kind), std::back_inserter(command));
-    const bool clang_links = compiler.kind == CompilerKind::Clang && reading->links();
-    if (clang_links) command.push_back("-fno-sanitize-link-runtime");
-    std::ranges::copy(*link, std::back_inserter(command));
+  if (!reading->inputs) {
+    std::ranges::copy(reading->kept, std::back_inserter(command));
+    return command;
   }
+  const bool gcc = compiler.kind == CompilerKind::Gcc;
+  std::ranges::copy(gcc ? gcc_instrumentation(files.gcc_calls) : Words{"-fsanitize=thread"},
+                    std::back_inserter(command));
+  if (!gcc && reading->links()) command.push_back("-fno-sanitize-link-runtime");
+  std::ranges::copy(*link, std::back_inserter(command));
   std::ranges::copy(reading->kept, std::back_inserter(command));
+  if (gcc) command.push_back("-U_FORTIFY_SOURCE");  // its checked copies are inlined, too; last, to win over a -D
   return command;
 }
 
@@ -287,7 +317,7 @@ Result<int> run_wrapper(const std::string& language, const Words& arguments) {
   }
   const Result<Compiler> compiler = choose_compiler(cxx);
   if (!compiler) return compiler.error();
-  Result<Words> command = wrapped_command(*compiler, arguments, find_runtime("fasttrack"));
+  Result<Words> command = wrapped_command(*compiler, arguments, {find_runtime("fasttrack"), find_gcc_calls()});
   if (!command) return command.error();
   std::vector<char*> words;
   for (std::string& word : *command) words.push_back(word.data());

@@ -18,9 +18,14 @@ struct Compiler {
   std::vector<std::string> command;  // one word, or with a launcher in front, as in "ccache g++"
 };
 
-// Pure: what is to be executed. `runtime` is the folder of the runtime, if there is one.
+struct RuntimeFiles {
+  std::optional<std::filesystem::path> runtime;    // the folder of fasttrack's
+  std::optional<std::filesystem::path> gcc_calls;  // gcc_calls.h
+};
+
+// Pure: what is to be executed.
 Result<std::vector<std::string>> wrapped_command(const Compiler& compiler, const std::vector<std::string>& arguments,
-                                                 const std::optional<std::filesystem::path>& runtime);
+                                                 const RuntimeFiles& files);
 
 // "c++" or "cc" if this program was called as pf-c++ or pf-cc.
 std::optional<std::string> wrapper_name(std::string_view argv0);

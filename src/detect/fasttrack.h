@@ -24,11 +24,22 @@ inline constexpr EngineInfo kFastTrackInfo = {
     .rules = kFastTrackRules,
 };
 
-// Marks that are one while each comes after the last, and a map by slot once two were concurrent.
+// How concurrent readers are kept: a map of the variable's own, or whatever the host has.
 template <class Env>
+struct ReadMapOf {
+  using Type = MarkMap<Env>;
+};
+template <class Env>
+  requires requires { typename Env::ReadMap; }
+struct ReadMapOf<Env> {
+  using Type = typename Env::ReadMap;
+};
+
+// Marks that are one while each comes after the last, and a map by slot once two were concurrent.
+template <class Env, class Map = MarkMap<Env>>
 struct AdaptiveMarks {
   Mark<Env> last{};  // "never" while the map is in use
-  MarkMap<Env> map;
+  Map map;
 
   bool empty() const { return last.epoch.never() && map.empty(); }
   template <class F>
@@ -55,6 +66,7 @@ struct FastTrack : HappensBefore<Env> {
   using typename Hb::Thread;
   using Access = typename Env::Access;
   using Marks = AdaptiveMarks<Env>;
+  using Reads = AdaptiveMarks<Env, typename ReadMapOf<Env>::Type>;
   static constexpr const EngineInfo& kInfo = kFastTrackInfo;
   enum Rule : unsigned {
     ReadSameEpoch,
@@ -74,14 +86,16 @@ struct FastTrack : HappensBefore<Env> {
   };
   struct Var {
     Mark<Env> write{};
-    Marks reads;
+    Reads reads;
     Atomics* atomics = nullptr;  // since the last plain write
   };
 
-  // [Read Same Epoch] and [Write Same Epoch]. Hot: one load, one compare, one branch for both.
+  // [Read Same Epoch] and [Write Same Epoch]. Hot: one load, one compare, one branch for both. A read after a write of
+  // its own epoch adds nothing either: whoever races with it races with that write.
   static bool same_epoch(const Thread& t, const Var& x, Op op, Env& env) {
     const bool write = op == Op::Write;
-    const bool same = (write ? x.write : x.reads.last).epoch == Hb::epoch(t);
+    const Epoch now = Hb::epoch(t);
+    const bool same = x.write.epoch == now || (!write && x.reads.last.epoch == now);
     if (same) env.count(write ? WriteSameEpoch : ReadSameEpoch);
     return same;
   }
@@ -143,7 +157,8 @@ struct FastTrack : HappensBefore<Env> {
   }
 
  private:
-  static void check(const Thread& t, const Marks& earlier, Env& env) {
+  template <class AnyMarks>
+  static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
     earlier.for_each([&](const Mark<Env>& m) {
       if (!Hb::ordered(m.epoch, t)) env.race(m);
     });

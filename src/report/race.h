@@ -60,7 +60,7 @@ struct Creation {
 struct Process {
   uint64_t pid = 0;
   std::string exe = {};
-  bool forked = false;  // not the program itself: a child of it
+  bool other = false;  // not the first of the run
 };
 
 struct Race {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -18,14 +20,17 @@ std::string current_folder() {
   return error || folder == "/" ? "" : folder + "/";
 }
 
-// A full disk or a closed pipe is seen at the end, by who owns the file; the program runs on.
+// A full disk or a closed pipe is remembered for the end; the program runs on.
 template <class Do>
 void show(Session::Sink& sink, Do what) {
+  int error = 0;
   try {
     what(*sink.renderer);
-  } catch (const std::system_error&) {  // by fmt
+  } catch (const std::system_error& e) {  // by fmt
+    error = e.code().value();
   }
-  std::fflush(sink.out);
+  if (std::fflush(sink.out) != 0) error = errno;
+  if (sink.error == 0) sink.error = error;
 }
 
 bool is_runtime(const Frame& f) {
@@ -89,7 +94,7 @@ void Session::take_line(Writer&, const RawUnknown&) {}
 void Session::take_line(Writer& w, const RawProcess& line) {
   w.process = line;
   w.started = true;
-  w.forked = std::ranges::any_of(
+  w.other = std::ranges::any_of(
       writers_, [&](const auto& other) { return other.second->started && other.second->process.pid == line.parent; });
 }
 
@@ -197,6 +202,7 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
   a.thread_id = raw.thread;
   if (thread != w.threads.end()) a.thread_name = thread->second.name;
   a.thread_text = thread_text(raw.thread, a.thread_name);
+  if (a.thread_id == 0 && a.thread_name.empty()) a.thread_name = "main";
   a.op = raw.op;
   a.size = raw.size;
   a.atomic = raw.atomic;
@@ -211,7 +217,9 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
 bool Session::name_global(Writer& w, uint64_t address, Location& location) {
   const std::optional<AddressSpace::Place> place = w.space.find(address);
   if (!place) return false;
-  location.kind = "global";
+  const bool program = !symbolizer_.segments(place->path).empty();
+  location.kind = program ? "global" : "mapped";  // a file of data
+  if (!program) return true;
   if (const std::optional<GlobalSymbol> symbol = symbolizer_.global(place->path, place->address)) {
     location.name = symbol->name;
     location.size = symbol->size;
@@ -255,7 +263,7 @@ std::vector<Creation> Session::name_threads(Writer& w, const RawRace& raw) {
   return list;
 }
 
-Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.forked}; }
+Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.other}; }
 
 Race Session::name_race(Writer& w, const RawRace& raw) {
   Race race;
@@ -293,6 +301,14 @@ void Session::show_all(Renderer& renderer) const {
   for (const Misuse& misuse : misuses_) renderer.misuse(misuse);
 }
 
+Status Session::written() const {
+  for (const Sink& sink : sinks_) {
+    if (sink.error == 0 || sink.out == stderr) continue;  // whom to tell?
+    return Error{fmt::format("cannot write {}: {}", sink.name, std::strerror(sink.error))};
+  }
+  return Done{};
+}
+
 void Session::finish(double seconds) {
   const Summary summary = summarize(seconds);
   for (Sink& sink : sinks_) {
@@ -303,7 +319,7 @@ void Session::finish(double seconds) {
   }
   if (!options_.print_suppressions) return;
   for (const Suppression& s : suppressions_.all()) {
-    if (s.hits != 0) say(fmt::format("suppressed {} times by {}", s.hits, s.text));
+    if (s.hits != 0) say(fmt::format("suppressed {} time{} by {}", s.hits, s.hits == 1 ? "" : "s", s.text));
   }
 }
 

@@ -22,7 +22,9 @@ class Session {
   struct Sink {
     std::unique_ptr<Renderer> renderer;
     std::FILE* out;
-    bool live;  // each race when it is first seen; else all at the end, with their counts
+    std::string name;  // after "cannot write"
+    bool live;         // each race when it is first seen; else all at the end, with their counts
+    int error = 0;     // the first failure to write
   };
 
   // Problems are told in one line each, to standard error.
@@ -33,6 +35,8 @@ class Session {
   // Shows what is due at the end. No summary where there was nothing to sum up.
   void finish(double seconds);
 
+  // Whether all that was shown has arrived.
+  Status written() const;
   // What makes the exit code 66.
   bool found() const { return found_; }
 
@@ -41,7 +45,7 @@ class Session {
   struct Writer {
     explicit Writer(Symbolizer& symbolizer) : space(symbolizer) {}
     RawProcess process;
-    bool started = false, finished = false, forked = false;
+    bool started = false, finished = false, other = false;
     AddressSpace space;
     std::map<uint64_t, RawThread> threads;
     std::map<uint64_t, std::pair<std::size_t, uint64_t>> keys;  // of races: index, count so far

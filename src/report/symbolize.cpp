@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <gelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,12 @@ constexpr Dwfl_Callbacks kCallbacks = {
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
+// Programs map devices, too; to read one might wait for ever.
+bool is_plain_file(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 std::string text_attribute(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attribute;
   const char* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
@@ -45,6 +52,14 @@ uint32_t number_attribute(Dwarf_Die* die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
   return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? static_cast<uint32_t>(value) : 0;
+}
+
+// The other half of a unit that was compiled with -gsplit-dwarf: functions are there, lines are here.
+bool find_split(Dwarf_Die* unit, Dwarf_Die& split) {
+  uint8_t type = 0;
+  split = {};
+  const int found = dwarf_cu_info(unit->cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr);
+  return found == 0 && type == DW_UT_skeleton && split.addr != nullptr;
 }
 
 void name_function(Frame& frame, Dwarf_Die* die) {
@@ -95,7 +110,7 @@ std::string tidy_path(std::string_view path) {
 class Symbolizer::File {
  public:
   File(std::string path, const std::string& prefix) : path_(std::move(path)), prefix_(prefix) {
-    dwfl_ = dwfl_begin(&kCallbacks);
+    if (is_plain_file(path_)) dwfl_ = dwfl_begin(&kCallbacks);
     if (dwfl_ == nullptr) return;
     dwfl_report_begin(dwfl_);
     module_ = dwfl_report_elf(dwfl_, path_.c_str(), path_.c_str(), -1, 0, true);
@@ -129,6 +144,11 @@ class Symbolizer::File {
   }
 
  private:
+  struct Unit {
+    uint64_t start, end;
+    Dwarf_Die die;
+  };
+
   void read_segments() {
     GElf_Addr bias = 0;
     Elf* elf = dwfl_module_getelf(module_, &bias);
@@ -155,17 +175,39 @@ class Symbolizer::File {
 
   // The physical chain of scopes around the address: inlined functions up to the one that holds them all.
   std::vector<Frame> by_debug_info(uint64_t address) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* cu = module_ == nullptr ? nullptr : dwfl_module_addrdie(module_, address, &bias);
+    Dwarf_Die* cu = unit(address);
     if (cu == nullptr) return {};
+    Dwarf_Die split;
+    if (find_split(cu, split)) cu = &split;
     Dwarf_Die* list = nullptr;
-    const int inner = dwarf_getscopes(cu, address - bias, &list);
-    const Malloced<Dwarf_Die> scopes(list);
+    const int inner = dwarf_getscopes(cu, address - debug_bias_, &list);
+    const Malloced<Dwarf_Die> scopes(inner > 0 ? list : nullptr);
     if (inner <= 0) return {};
     const int count = dwarf_getscopes_die(scopes.get(), &list);
     const Malloced<Dwarf_Die> chain(count > 0 ? list : nullptr);
     if (count <= 0) return {};
     return walk(cu, {chain.get(), static_cast<std::size_t>(count)}, address);
+  }
+
+  // The compilation unit that holds the address. By an index of our own: libdw's is .debug_aranges, which clang leaves out.
+  Dwarf_Die* unit(uint64_t address) {
+    if (!units_read_) read_units();
+    const auto it = std::ranges::upper_bound(units_, address, {}, &Unit::start);
+    return it == units_.begin() || std::prev(it)->end <= address ? nullptr : &std::prev(it)->die;
+  }
+
+  void read_units() {
+    units_read_ = true;
+    Dwarf_Die* cu = nullptr;
+    Dwarf_Addr bias = 0;
+    while (module_ != nullptr && (cu = dwfl_module_nextcu(module_, cu, &bias)) != nullptr) {
+      debug_bias_ = bias;
+      Dwarf_Addr base = 0, start = 0, end = 0;
+      for (ptrdiff_t at = 0; (at = dwarf_ranges(cu, at, &base, &start, &end)) > 0;) {
+        if (start != 0 && start < end) units_.push_back({start + bias, end + bias, *cu});  // 0: dropped by the linker
+      }
+    }
+    std::ranges::sort(units_, {}, &Unit::start);
   }
 
   std::vector<Frame> walk(Dwarf_Die* cu, std::span<Dwarf_Die> chain, uint64_t address) {
@@ -176,17 +218,33 @@ class Symbolizer::File {
       if (!is_function(&die)) continue;
       name_function(frame, &die);
       found.push_back(std::exchange(frame, {}));
-      if (dwarf_tag(&die) != DW_TAG_inlined_subroutine) break;
+      if (dwarf_tag(&die) != DW_TAG_inlined_subroutine) {
+        qualify(found.back(), address);
+        break;
+      }
       place_call(frame, cu, &die);
     }
     return found;
   }
 
+  // Short debug information (-g1) has "deposit" where the symbol table has "bank::Account::deposit(int)".
+  void qualify(Frame& frame, uint64_t address) {
+    const Frame symbol = by_symbol_table(address);
+    const bool is_longer =
+        symbol.signature.size() > frame.signature.size() && symbol.function.ends_with(frame.function);
+    if (!is_longer) return;
+    frame.function = symbol.function;
+    frame.signature = symbol.signature;
+  }
+
   void place(Frame& frame, uint64_t address) {
-    Dwfl_Line* line = dwfl_module_getsrc(module_, address);
-    int number = 0, column = 0;
-    const char* file = line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr);
+    Dwarf_Die* cu = unit(address);
+    Dwarf_Line* line = cu == nullptr ? nullptr : dwarf_getsrc_die(cu, address - debug_bias_);
+    const char* file = line == nullptr ? nullptr : dwarf_linesrc(line, nullptr, nullptr);
     if (file == nullptr) return;
+    int number = 0, column = 0;
+    dwarf_lineno(line, &number);
+    dwarf_linecol(line, &column);
     frame.file = file;
     frame.line = static_cast<uint32_t>(number);
     frame.column = static_cast<uint32_t>(column);
@@ -228,6 +286,9 @@ class Symbolizer::File {
   Dwfl_Module* module_ = nullptr;
   std::vector<Segment> segments_;
   std::map<uint64_t, std::vector<Frame>> frames_;
+  std::vector<Unit> units_;  // by address
+  Dwarf_Addr debug_bias_ = 0;
+  bool units_read_ = false;
   std::vector<GlobalSymbol> globals_;  // by address; mangled
   uint64_t largest_global_ = 0;
   bool globals_read_ = false;
@@ -237,18 +298,18 @@ Symbolizer::Symbolizer(Warn warn) : warn_(std::move(warn)) {}
 Symbolizer::~Symbolizer() = default;
 
 Symbolizer::File& Symbolizer::open(const std::string& path) {
-  auto it = files_.find(path);
-  if (it != files_.end()) return *it->second;
-  it = files_.emplace(path, std::make_unique<File>(path, prefix_)).first;
-  if (!it->second->readable()) {
-    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
-    warn_(fmt::format("no names for {}: {}", path, error == 0 ? "not an ELF file" : std::strerror(error)));
-  }
-  return *it->second;
+  std::unique_ptr<File>& file = files_[path];
+  if (!file) file = std::make_unique<File>(path, prefix_);
+  return *file;
 }
 
 const std::vector<Frame>& Symbolizer::frames(const std::string& path, uint64_t address) {
-  return open(path).frames(address);
+  File& file = open(path);
+  if (!file.readable() && warned_.insert(path).second) {
+    const int error = access(path.c_str(), R_OK) == 0 ? 0 : errno;
+    warn_(fmt::format("no names for {}: {}", path, error == 0 ? "not an ELF file" : std::strerror(error)));
+  }
+  return file.frames(address);
 }
 
 std::optional<GlobalSymbol> Symbolizer::global(const std::string& path, uint64_t address) {
@@ -302,7 +363,8 @@ std::string without_parameters(std::string_view function) {
   if (after.find_first_not_of(kQualifiers) != after.npos) return std::string(s);
   const std::size_t open = opening(s, close);
   if (open == s.npos || open == 0 || s.substr(0, open).ends_with("operator")) return std::string(s);
-  return std::string(without_return_type(s.substr(0, open)));
+  s = without_return_type(s.substr(0, open));
+  return std::string(s.substr(0, s.ends_with(']') ? s.rfind("[abi:") : s.npos));
 }
 
 }  // namespace pf::report

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,7 @@ class Symbolizer {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  // Says once per file when it cannot be read.
+  // Says once per file when there are no names for want of it.
   explicit Symbolizer(Warn warn);
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
@@ -52,6 +53,7 @@ class Symbolizer {
   Warn warn_;
   std::string prefix_;
   std::map<std::string, std::unique_ptr<File>, std::less<>> files_;
+  std::set<std::string, std::less<>> warned_;
 };
 
 // As c++filt; the text itself if it is no mangled name.

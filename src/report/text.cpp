@@ -128,7 +128,7 @@ class TextRenderer final : public Renderer {
   }
 
   void process(const Process& p) {
-    if (p.forked) fmt::print(out_, "  in process {} ({})\n", p.pid, p.exe);
+    if (p.other) fmt::print(out_, "  in process {} ({})\n", p.pid, p.exe);
   }
 
   std::FILE* out_;

@@ -21,6 +21,7 @@ void at_object(Thread& t, uintptr_t address, Rule rule) {
   ++t.events;
   Line line(address);
   rule(of(t).state, line.get<T>(address, *t.arena).state, of(t).env);
+  of(t).renew();
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ void fence(Thread& t, int order) {
   const Scope scope(t);
   ++t.events;
   D::fence(of(t).state, static_cast<MemoryOrder>(order), of(t).env);
+  of(t).renew();
 }
 
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {

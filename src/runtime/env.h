@@ -2,6 +2,7 @@
 #pragma once
 #include "core/env.h"
 #include "core/race.h"
+#include "runtime/read_sets.h"
 #include "runtime/slots.h"
 #include "runtime/thread.h"
 
@@ -10,6 +11,7 @@ namespace pf::rt {
 struct OnlineEnv {
   using Epoch = WideEpoch;
   static constexpr bool kConcurrent = true;
+  using ReadMap = ReadSet<OnlineEnv>;
 
   // An access is its number in the depot: stack, operation, size and held locks.
   struct Access {
@@ -18,18 +20,21 @@ struct OnlineEnv {
   struct Found {
     Mark<OnlineEnv> prior;
     Verdict verdict;
+    uintptr_t address;
   };
 
   void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena->deallocate(p, bytes); }
   Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   [[gnu::noinline, gnu::cold]] void race(const Mark<OnlineEnv>& prior, Verdict verdict = Verdict::Real) {
-    if (found_count < kMaxFound) found[found_count++] = {prior, verdict};
+    if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at};
   }
   void count(unsigned) {}  // a counter costs as much as the rule
 
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
   Arena* arena = nullptr;
+  SetStep set_steps[sets::kSteps] = {};
+  uintptr_t at = 0;  // the bytes being looked at
   unsigned found_count = 0;
   Found found[kMaxFound];
 };

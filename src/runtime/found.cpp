@@ -152,6 +152,20 @@ void put_location(uintptr_t address, Text& out) {
   }
 }
 
+}  // namespace
+
+Memory memory_at(uintptr_t address) {
+  Block block{};
+  if (find_block(address, block)) return {"heap", block.address, block.size, block.allocated_by, block.allocated_at};
+  Owner owner{address, nullptr, nullptr};
+  registry::for_each(&find_owner, &owner);
+  if (owner.of_tls != nullptr) return {"tls", 0, 0, owner.of_tls->id, 0};
+  if (owner.of_stack != nullptr) return {"stack", 0, 0, owner.of_stack->id, 0};
+  return {"global", 0, 0, 0, 0};
+}
+
+namespace {
+
 // The thread and those that made it, each once.
 void write_thread(uint32_t id) {
   ThreadInfo& info = registry::info(id);
@@ -204,7 +218,8 @@ void found(Thread& t, const Finding& f) {
   if (!fresh || is_benign(f.address) || !g_options.report_bugs) return;
   __atomic_fetch_add(&g_reported, 1, __ATOMIC_RELAXED);
   write_race(t, f, prior, now, pair->key);
-  tell_program(t, f.address, now.stack, prior.stack);
+  tell_program(t, {f.address, now.stack, prior.stack, index(f.prior_thread), now.size(), prior.size(), writes(now.op()),
+                   writes(prior.op()), is_atomic(now.op()), is_atomic(prior.op())});
   halt_if_asked();
 }
 
@@ -253,9 +268,16 @@ void count_ended(const Thread& t) {
   __atomic_fetch_add(&g_ended.events, t.events, __ATOMIC_RELAXED);
 }
 
+namespace {
+
+constinit bool g_summary_written = false;
+
+}  // namespace
+
+void summary_again() { g_summary_written = false; }
+
 void write_summary() {
-  static constinit bool done = false;
-  if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) return;
+  if (__atomic_exchange_n(&g_summary_written, true, __ATOMIC_RELAXED)) return;
   if (!output::supervised() && reported() == 0) return;
   for (const Pair& p : g_pairs) {
     if (p.hash == 0 || p.count < 2) continue;

@@ -28,8 +28,4 @@ void add_benign(uintptr_t address, uintptr_t size) {
   __atomic_store_n(&g_benign, fresh, __ATOMIC_RELEASE);
 }
 
-void tell_program(Thread&, uintptr_t, depot::Id, depot::Id) {}
-
-void deliver_pending_signals(Thread&) {}
-
 }  // namespace pf::rt

@@ -106,7 +106,7 @@ void for_each_object(uintptr_t begin, uintptr_t end, F&& f) {
 
 // --- objects that are the same for every detector ---
 
-enum ObjectKind : uint8_t { kBlock, kThreadHandle, kFirstOfDetector };
+enum ObjectKind : uint8_t { kBlock, kThreadHandle, kContextObject, kFirstOfDetector };
 
 // A heap block, alive or freed and not yet used again.
 struct Block : Object {

@@ -9,6 +9,7 @@
 
 #include "core/array.h"
 #include "detect/detector.h"
+#include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/objects.h"
@@ -16,18 +17,32 @@
 
 namespace pf::rt {
 
+// How a detector's variables are kept: as they are, or in a form of their own.
+template <class D>
+struct StoreOf {
+  using Type = PieceStore<D>;
+};
+template <>
+struct StoreOf<FastTrack<OnlineEnv>> {
+  using Type = CompactStore;
+};
+
 template <template <class> class Template>
 class OnlineHost {
  public:
   using Env = OnlineEnv;
   using D = Template<Env>;
   static_assert(Detector<D, Env>);
-  using Store = PieceStore<D>;
+  using Store = typename StoreOf<D>::Type;
   using Cell = typename Store::Cell;
 
   struct HostThread : Thread {
+    typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
+    typename Store::Memberships memberships;
     typename D::Thread state;
     Env env;
+
+    void renew() { now = Store::now(state); }
   };
 
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
@@ -56,38 +71,52 @@ class OnlineHost {
     const uintptr_t offset = address & 7;
     if (offset + kSize <= 8) [[likely]] {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
-      if (Store::same_epoch(hot_cell(address), mask, of(*t).state, kOp, of(*t).env)) [[likely]]
+      if (Store::template same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
         return;
     }
     access_slow(*t, address, kSize, kOp, pc);
   }
 
-  // Whether an access to all of these bytes adds nothing, by the same test.
+  // The same test for any bytes.
   static bool same_epoch(Thread& t, uintptr_t address, uintptr_t size, Op op) {
     const uintptr_t end = address + size;
     for (uintptr_t g = address & ~uintptr_t{7}; g < end; g += 8) {
-      if (!Store::same_epoch(hot_cell(g), mask_in(g, address, end), of(t).state, op, of(t).env)) return false;
+      if (!same_epoch(of(t), hot_cell(g), mask_in(g, address, end), op)) return false;
     }
     return true;
+  }
+  static bool same_epoch(const HostThread& t, const Cell& cell, uint8_t mask, Op op) {
+    if (op == Op::Write) return Store::template same_epoch<Op::Write>(cell, mask, t.now);
+    return op == Op::Read && Store::template same_epoch<Op::Read>(cell, mask, t.now);
   }
 
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
+    if (op == Op::Read && is_known_reader(of(t), address, size)) return;
     const Scope scope(t);
-    access_as<&D::read, &D::write>(of(t), address, size, op, pc);
+    const Env::Access a{describe(t, pc, packed(op, size))};
+    access_as<&D::read, &D::write>(of(t), address, size, op, a);
+    report(of(t), a);
   }
 
+  // Races are left in t.env.
   template <auto kRead, auto kWrite>
-  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-    const Env::Access a{describe(t, pc, packed(op, size))};
+  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Op op, Env::Access a) {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      if (same_epoch(t, cell, mask, op)) return;
+      t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
         writes(op) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
       });
-      if (t.env.found_count != 0) [[unlikely]]
-        report(t, a, at);
+      if (op == Op::Read) t.memberships.add(cell, t.now);
     });
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+
+  // Among several concurrent readers of one granule, already in this epoch.
+  static bool is_known_reader(HostThread& t, uintptr_t address, uintptr_t size) {
+    if ((address & 7) + size > 8) return false;
+    return t.memberships.has(hot_cell(address), mask_in(address & ~uintptr_t{7}, address, address + size), t.now);
   }
 
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
@@ -97,15 +126,17 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
-    Line line(address);
-    Atomic* a = line.template find<Atomic>(address);
-    if (a == nullptr && op != Op::AtomicLoad) a = &line.template add<Atomic>(address, *t.arena);
-    if (a != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, a->state, op, order, t.env);
-    if ((writes(op) ? t.ignore_writes : t.ignore_reads) == 0) {
-      access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, pc);
-    }
-    auto result = real();
-    if (a != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, a->state, op, order, t.env);
+    const Env::Access a{describe(t, pc, packed(op, size))};
+    const auto result = [&] {
+      Line line(address);
+      Atomic* object = line.template find<Atomic>(address);
+      if (object == nullptr && op != Op::AtomicLoad) object = &line.template add<Atomic>(address, *t.arena);
+      atomic_before(t, object, address, size, op, order, a);
+      const auto value = real();
+      atomic_after(t, object, op, order);
+      return value;
+    }();
+    report(t, a);
     return result;
   }
 
@@ -115,16 +146,19 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
-    Line line(address);
-    Atomic& a = line.template get<Atomic>(address, *t.arena);
-    const bool done = real();
-    const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
-    const MemoryOrder order = done ? success : failure;
-    if (t.ignore_sync == 0) D::atomic_before(t.state, a.state, op, order, t.env);
-    if ((done ? t.ignore_writes : t.ignore_reads) == 0) {
-      access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, pc);
+    Env::Access a{};
+    bool done = false;
+    {
+      Line line(address);
+      Atomic& object = line.template get<Atomic>(address, *t.arena);
+      done = real();
+      const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
+      const MemoryOrder order = done ? success : failure;
+      a = {describe(t, pc, packed(op, size))};
+      atomic_before(t, &object, address, size, op, order, a);
+      atomic_after(t, &object, op, order);
     }
-    if (t.ignore_sync == 0) D::atomic_after(t.state, a.state, op, order, t.env);
+    report(t, a);
     return done;
   }
 
@@ -136,14 +170,21 @@ class OnlineHost {
     t->env.arena = t->arena;
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
-    if (parent != nullptr) D::fork(parent->state, t->state, parent->env);
+    if (parent != nullptr) {
+      D::fork(parent->state, t->state, parent->env);
+      parent->renew();
+    }
+    t->renew();
     return t;
   }
   static void end(HostThread& t) {
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
   }
-  static void join(HostThread& t, HostThread& child) { D::join(t.state, child.state, t.env); }
+  static void join(HostThread& t, HostThread& child) {
+    D::join(t.state, child.state, t.env);
+    t.renew();
+  }
   static void destroy(HostThread& t, HostThread& child) {
     D::destroy(child.state, t.env);
     const Guard guard(g_lock);
@@ -168,9 +209,8 @@ class OnlineHost {
     const Env::Access a{describe(t, pc, packed(Op::Free, size))};
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (size > kMarkWhole && Store::empty(cell)) return;
+      t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
-      if (t.env.found_count != 0) [[unlikely]]
-        report(t, a, at);
     };
     if (size > kMarkWhole) {
       for_each_touched_granule(address, size, free_granule);
@@ -180,6 +220,7 @@ class OnlineHost {
     }
     if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, t.env);
     forget_objects(t, address, size);
+    report(t, a);
   }
 
   // A write to what was ever accessed of it; nothing of it is left.
@@ -187,12 +228,12 @@ class OnlineHost {
     const Env::Access a{describe(t, pc, packed(Op::Free, size))};
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell)) return;
+      t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
-      if (t.env.found_count != 0) [[unlikely]]
-        report(t, a, at);
       Store::clear(cell, mask, t.env);
     });
     forget_objects(t, address, size);
+    report(t, a);
   }
 
   static void forget_objects(HostThread& t, uintptr_t address, uintptr_t size) {
@@ -208,6 +249,18 @@ class OnlineHost {
   }
 
  private:
+  // The two halves of an atomic operation: what it learns and its access, then what it leaves. No object: nothing to learn.
+  static void atomic_before(HostThread& t, Atomic* object, uintptr_t address, unsigned size, Op op, MemoryOrder order,
+                            Env::Access a) {
+    if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
+    if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
+    access_as<&D::atomic_read, &D::atomic_write>(t, address, size, op, a);
+  }
+  static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
+    if (object != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, object->state, op, order, t.env);
+    t.renew();
+  }
+
   static constexpr uintptr_t kMarkWhole = uintptr_t{64} << 10;
 
   static uint32_t packed(Op op, uintptr_t size) {
@@ -274,11 +327,16 @@ class OnlineHost {
     t.arena->deallocate(static_cast<T*>(o), sizeof(T));
   }
 
-  [[gnu::noinline, gnu::cold]] static void report(HostThread& t, Env::Access now, uintptr_t address) {
+  // With no Line held: to name the memory, the report looks at Lines.
+  [[gnu::always_inline]] static void report(HostThread& t, Env::Access now) {
+    if (t.env.found_count != 0) [[unlikely]]
+      report_all(t, now);
+  }
+  [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, Env::Access now) {
     const unsigned count = std::exchange(t.env.found_count, 0U);
     for (unsigned i = 0; i < count; ++i) {
       const Env::Found f = t.env.found[i];
-      found(t, {f.prior.access.id, slots::owner(f.prior.epoch), now.id, address, f.verdict});
+      found(t, {f.prior.access.id, slots::owner(f.prior.epoch), now.id, f.address, f.verdict});
     }
   }
 

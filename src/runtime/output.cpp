@@ -166,7 +166,8 @@ void modules() {
     put_module(m, out);
   }
   const Guard guard(g_lock);
-  if (hash == g_modules_seen || g_fd < 0) return;
+  if (g_fd < 0 && !g_lost && !open_file()) return lose("the run directory cannot be written");
+  if (hash == g_modules_seen || g_lost) return;
   g_modules_seen = hash;
   write_whole(out.data(), out.size());
 }

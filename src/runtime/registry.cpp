@@ -160,6 +160,28 @@ void detached(Thread& t, pthread_t handle) {
   host::destroy(*child);
 }
 
+void set_name(Thread& t, const char* name) {
+  for (unsigned i = 0; i < sizeof t.info->name - 1; ++i) {
+    t.info->name[i] = name[i];
+    if (name[i] == '\0') break;
+  }
+}
+
+Thread* new_fiber(Thread& t, uintptr_t pc) {
+  Thread* fiber = announce(t, pc);
+  fiber->info->detached = true;
+  link(*fiber);
+  return fiber;
+}
+
+void end_fiber(Thread& fiber) {
+  count_ended(fiber);
+  host::end(fiber);
+  unlink(fiber);
+  fiber.info->ended = true;
+  host::destroy(fiber);
+}
+
 ThreadInfo& info(uint32_t id) { return g_infos[id]; }
 uint32_t count() { return __atomic_load_n(&g_count, __ATOMIC_RELAXED); }
 
@@ -194,6 +216,7 @@ void only(Thread& t) {
   g_live = &t;
   t.next = t.previous = nullptr;
   t.info->os_id = sys::thread_id();
+  for (uint32_t i = 0; i < count(); ++i) info(i).written = false;  // the child writes to a file of its own
 }
 
 }  // namespace pf::rt::registry

@@ -23,6 +23,12 @@ void forget_handle(Thread& t, pthread_t handle);
 void joined(Thread& t, Thread* child);  // t comes after all that the child did
 void detached(Thread& t, pthread_t handle);
 
+void set_name(Thread& t, const char* name);
+
+// A fiber is a thread without a thread of the system.
+Thread* new_fiber(Thread& t, uintptr_t pc);
+void end_fiber(Thread& fiber);
+
 ThreadInfo& info(uint32_t id);
 uint32_t count();  // ever
 // Calls f with each live thread; the registry is locked meanwhile.

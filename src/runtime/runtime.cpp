@@ -2,11 +2,12 @@
 // a summary on every way out that a process can see coming.
 #include "runtime/runtime.h"
 
-#include <unistd.h>
+#include <stdio.h>
 
 #include "runtime/abi/abi.h"
 #include "runtime/chunks.h"
 #include "runtime/found.h"
+#include "runtime/hooks.h"
 #include "runtime/libc.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -16,6 +17,7 @@ namespace pf::rt {
 namespace {
 
 constinit bool g_ready = false;
+constinit int g_process = 0;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool g_starting = false;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool g_gone = false;  // this thread is past its end
 
@@ -29,7 +31,34 @@ constinit bool g_ready = false;
 }
 
 [[gnu::constructor(101)]] void start() { initialize(); }
-[[gnu::destructor(101)]] void finish() { write_summary(); }
+[[gnu::destructor(101)]] void finish();
+
+// From the kernel: GCC starts us before libc has set `environ`.
+constinit Text* g_environment_text = nullptr;
+char** initial_environment() {
+  static constinit char* entries[4096] = {};
+  if (g_environment_text != nullptr) return entries;
+  g_environment_text = new (map_or_die(sizeof(Text), "the environment")) Text;
+  Text& text = *g_environment_text;
+  const long fd = sys::open("/proc/self/environ", O_RDONLY | O_CLOEXEC);
+  char buffer[4096];
+  for (long n = 0; !sys::failed(fd) && (n = sys::read(static_cast<int>(fd), buffer, sizeof buffer)) > 0;) {
+    text.put(buffer, static_cast<std::size_t>(n));
+  }
+  if (!sys::failed(fd)) sys::close(static_cast<int>(fd));
+  auto* p = const_cast<char*>(text.c_str());
+  const char* end = p + text.size();
+  for (std::size_t i = 0; p < end && i + 1 < sizeof entries / sizeof *entries; p += std::strlen(p) + 1)
+    entries[i++] = p;
+  return entries;
+}
+
+// Without a supervisor the exit code is ours to set. libc would write out its streams only after us.
+void finish_alone() {
+  if (tell_end(reported() != 0) == 0 || output::supervised()) return;
+  fflush(nullptr);
+  sys::die(g_options.exitcode);
+}
 
 }  // namespace
 
@@ -38,11 +67,15 @@ void initialize() {
   g_starting = true;
   sys::register_barrier_on_all_threads();
   initialize_chunks();
-  read_options(environ);
-  output::initialize(environ);
+  parse_options(default_options());
+  read_options(initial_environment());
+  output::initialize(initial_environment());
   registry::adopt_main();
+  watch_forks();
+  __atomic_store_n(&g_process, sys::process_id(), __ATOMIC_RELAXED);
   __atomic_store_n(&g_ready, true, __ATOMIC_RELEASE);
   g_starting = false;
+  tell_start();
 }
 
 Thread* current() {
@@ -50,6 +83,17 @@ Thread* current() {
   return t != nullptr ? t : meet();
 }
 
+namespace {
+
+void finish() {
+  write_summary();
+  finish_alone();
+}
+
+}  // namespace
+
+bool is_own_process() { return g_process == sys::process_id(); }
+int exit_code() { return g_options.exitcode; }
 void leave_thread() { g_gone = true; }
 
 }  // namespace pf::rt

@@ -4,6 +4,7 @@
 #pragma once
 #include <pthread.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include "core/lockset.h"
 #include "runtime/depot.h"
@@ -39,6 +40,7 @@ struct ThreadInfo {
 struct PendingSignal {
   int number;
   siginfo_t info;
+  ucontext_t context;
 };
 
 // What an access was, in one number: thread-local cache of depot lookups by where the access is.
@@ -72,8 +74,8 @@ struct Thread {
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;
-  PendingSignal pending[32];
-  void* fiber_of;  // see fiber.h; null for the thread's own stack
+  static constexpr uint32_t kPendingMax = 16;
+  PendingSignal* pending;  // on pages of their own, once there was one
 
   KnownAccess known[256];
 };

@@ -57,6 +57,13 @@ def check_race(race, engines):
     require(first["thread"]["id"] != second["thread"]["id"], "a thread does not race with itself")
 
 
+def check_misuse(misuse, engines):
+    has(misuse, {"id": str, "engine": str, "what": str, "count": int, "thread": dict, "stack": list})
+    require(misuse["engine"] in engines, "engine was not asked for")
+    for frame in misuse["stack"]:
+        check_frame(frame)
+
+
 def check_summary(summary):
     counts = ("events", "accesses", "dropped", "races", "dynamic_races", "threads")
     has(summary, {"engine": str, "seconds": (int, float), **{name: int for name in counts}})
@@ -81,11 +88,14 @@ races = {engine: 0 for engine in engines}
 summaries = []
 for line_number, line in enumerate(sys.stdin, 1):
     value = json.loads(line)
-    require(value.get("type") in ("race", "summary"), "neither race nor summary")
+    require(value.get("type") in ("race", "misuse", "summary"), "neither race, misuse nor summary")
     if value["type"] == "race":
         require(not summaries, "a race after a summary")
         check_race(value, engines)
         races[value["engine"]] += 1
+    elif value["type"] == "misuse":
+        require(not summaries, "a misuse after a summary")
+        check_misuse(value, engines)
     else:
         check_summary(value)
         summaries.append(value)

@@ -7,8 +7,12 @@
 #   %contract [CHAIN...]     checks JSON lines against the contract and prints them a field a line
 #   %nobody COMMAND...       runs it as a user who may read nothing (where `nobody` is a feature)
 #   %in-small-disk COMMAND.. runs it with a disk of 64 KiB at %t.disk (where `small-disk` is a feature)
+#   %run ...                 photofinish run, from a tree of its own (%tree) with a runtime that is an empty file
+#   %fake ACTION...          a program that plays the runtime: run/fake.py
+#   %cxx, %cc                compilers
 # `not` and `FileCheck` are on the PATH.
 import os
+import shutil
 import subprocess
 import sys
 
@@ -42,6 +46,14 @@ if works(*nobody, photofinish, "--version"):
 if works(*unshare, "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/tmp"):
     config.available_features.add("small-disk")
 
+# The runtime is found from the place of the executable, so the tests that need another runtime need another place.
+tree = os.path.join(config.test_exec_root, "tree")
+os.makedirs(os.path.join(tree, "bin"), exist_ok=True)
+os.makedirs(os.path.join(tree, "lib", "fasttrack"), exist_ok=True)
+shutil.copy(photofinish, os.path.join(tree, "bin"))
+open(os.path.join(tree, "lib", "fasttrack", "libphotofinish.so"), "w").close()
+config.environment["PHOTOFINISH_OPTIONS"] = ""  # not those of the sanitizer that tests us
+
 mount = """bash -c 'mkdir -p "$0" && mount -t tmpfs -o size=64k none "$0" && exec "$@"' %t.disk"""
 config.substitutions += [
     ("%photofinish", photofinish),
@@ -54,4 +66,9 @@ config.substitutions += [
     ("%nobody", " ".join(nobody)),
     ("%in-small-disk", " ".join(unshare) + " " + mount),
     ("%python", sys.executable),
+    ("%run", os.path.join(tree, "bin", "photofinish") + " run"),
+    ("%tree", tree),
+    ("%fake", f"{sys.executable} {helper('run/fake.py')}"),
+    ("%cxx", config.cxx),
+    ("%cc", "cc"),
 ]

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#define PF_EXPORT extern "C" [[gnu::visibility("default"), gnu::used]]
+#define PF_EXPORT extern "C" __attribute__((visibility("default"), used))
 // The program counter inside the call, to name the line of the call and not the next one.
 #define PF_CALLER_PC (reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - 1)
 

@@ -127,11 +127,6 @@ PF_EXPORT int pthread_detach(pthread_t handle) noexcept {
 PF_EXPORT int pthread_setname_np(pthread_t handle, const char* name) noexcept {
   const int result = real_pthread_setname_np(handle, name);
   if (result != 0 || current() == nullptr) return result;
-  if (Thread* named = registry::by_handle(handle); named != nullptr) {
-    for (unsigned i = 0; i < sizeof named->info->name - 1; ++i) {
-      named->info->name[i] = name[i];
-      if (name[i] == '\0') break;
-    }
-  }
+  if (Thread* named = registry::by_handle(handle); named != nullptr) registry::set_name(*named, name);
   return result;
 }

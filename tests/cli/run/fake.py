@@ -11,7 +11,9 @@ module=PATH       maps PATH at 1 MiB, from its start
 partial  garbage  newer    a line without its end, one that is no JSON, one of a kind that nobody knows
 child:WORDS       forks a child that does WORDS (joined by '+'), and waits for it
 exit=N  kill=SIGNAL  print=TEXT  sleep=SECONDS
+pid=FILE          writes our process id to the file
 touch=FILE        makes the file: tells the test how far we are
+count=SIGNAL,SECONDS   prints how often that signal comes within that time
 catch=SIGNAL,CODE from now on that signal ends the program with that exit code
 """
 import json
@@ -67,6 +69,16 @@ def catch(name, code):
     signal.signal(signal.Signals["SIG" + name], lambda *_: os._exit(int(code)))
 
 
+def count(name, seconds):
+    times = []
+    signal.signal(signal.Signals["SIG" + name], lambda *_: times.append(1))
+    open("ready", "w").close()
+    deadline = time.monotonic() + float(seconds)
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+    print(f"{name} came {len(times)} times", flush=True)
+
+
 def threads():
     line(raw="thread", id=0, os=1, name="bank")
     line(raw="thread", id=1, os=2, name="worker", parent=0, stack=[BASE + 20480])
@@ -76,6 +88,11 @@ def threads():
 def summary():
     line(raw="summary", events=1000, accesses=900, dynamic_races=31, threads=5, bytes=123456, dropped=0,
          rules={"read exclusive": 1})
+
+
+def write_pid(file):
+    with open(file, "w") as out_file:
+        out_file.write(str(os.getpid()))
 
 
 ACTIONS = {
@@ -104,7 +121,9 @@ ACTIONS = {
     "print": lambda text: print(text, flush=True),
     "sleep": lambda seconds: time.sleep(float(seconds)),
     "touch": lambda file: open(file, "w").close(),
+    "pid": write_pid,
     "catch": catch,
+    "count": count,
 }
 
 

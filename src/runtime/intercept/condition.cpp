@@ -1,0 +1,75 @@
+// Condition variables. A wait gives up its mutex and takes it again: both are told, and the signal that woke it orders as well.
+#include <pthread.h>
+
+#include "runtime/intercept/intercept.h"
+
+using namespace pf;
+using namespace pf::rt;
+
+namespace {
+
+// The default version: the older one is for programs of 2002 whose condition variables are a pointer.
+constinit Real<decltype(&::pthread_cond_wait)> real_wait{"pthread_cond_wait", "GLIBC_2.3.2"};
+constinit Real<decltype(&::pthread_cond_timedwait)> real_timedwait{"pthread_cond_timedwait", "GLIBC_2.3.2"};
+constinit Real<decltype(&::pthread_cond_signal)> real_signal{"pthread_cond_signal", "GLIBC_2.3.2"};
+constinit Real<decltype(&::pthread_cond_broadcast)> real_broadcast{"pthread_cond_broadcast", "GLIBC_2.3.2"};
+constinit Real<decltype(&::pthread_cond_destroy)> real_destroy{"pthread_cond_destroy", "GLIBC_2.3.2"};
+PF_REAL(pthread_cond_clockwait);
+
+struct Waiting {
+  Thread* thread;
+  uintptr_t condition, mutex;
+};
+
+void woken(void* p) {
+  const auto& w = *static_cast<Waiting*>(p);
+  const Scope scope(*w.thread);
+  host::wake(*w.thread, w.condition);
+  lock_taken(*w.thread, w.mutex, LockMode::Write);
+}
+
+// A cancelled wait ends by unwinding, with the mutex held again: the clean-up tells so.
+template <class Wait>
+int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
+  Thread* t = current();
+  if (t == nullptr) return wait();
+  Waiting waiting{t, address_of(c), address_of(m)};
+  {
+    const Scope scope(*t);
+    host::wait(*t, waiting.condition);
+    lock_given_up(*t, waiting.mutex, pc);
+  }
+  int result = 0;
+  pthread_cleanup_push(&woken, &waiting);
+  result = wait();
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+void notify(pthread_cond_t* c) {
+  if (Thread* t = current(); t != nullptr) host::notify(*t, address_of(c));
+}
+
+}  // namespace
+
+PF_EXPORT int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+  return wait_on(c, m, PF_CALLER_PC, [=] { return real_wait(c, m); });
+}
+PF_EXPORT int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
+  return wait_on(c, m, PF_CALLER_PC, [=] { return real_timedwait(c, m, until); });
+}
+PF_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
+  return wait_on(c, m, PF_CALLER_PC, [=] { return real_pthread_cond_clockwait(c, m, clock, until); });
+}
+PF_EXPORT int pthread_cond_signal(pthread_cond_t* c) noexcept {
+  notify(c);
+  return real_signal(c);
+}
+PF_EXPORT int pthread_cond_broadcast(pthread_cond_t* c) noexcept {
+  notify(c);
+  return real_broadcast(c);
+}
+PF_EXPORT int pthread_cond_destroy(pthread_cond_t* c) noexcept {
+  if (Thread* t = current(); t != nullptr) host::forget_object(*t, address_of(c));
+  return real_destroy(c);
+}

@@ -1,0 +1,217 @@
+// Signals. A handler runs in between the program's own instructions, as ever; but not while the runtime is at work on the thread:
+// then the signal is kept and handled when the runtime leaves. Who sends a signal comes before its handler.
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "runtime/intercept/intercept.h"
+
+using namespace pf::rt;
+
+namespace {
+
+PF_REAL(sigaction);
+PF_REAL(raise);
+PF_REAL(kill);
+PF_REAL(pthread_kill);
+PF_REAL(sigqueue);
+PF_REAL(pthread_sigqueue);
+PF_REAL(sigwait);
+PF_REAL(sigwaitinfo);
+PF_REAL(sigtimedwait);
+
+constexpr int kSignals = 65;
+
+// What the program set; the kernel has our own handler in its place. Guarded by g_lock where it changes.
+struct Handler {
+  union {
+    void (*function)(int, siginfo_t*, void*);
+    void (*plain)(int);  // without SA_SIGINFO
+  };
+  int flags;
+  sigset_t mask;
+};
+constinit Handler g_handlers[kSignals] = {};
+constinit SpinLock g_lock;
+
+uintptr_t order_of(int number) { return address_of(&g_handlers[number]); }
+bool is_signal(int number) { return number > 0 && number < kSignals; }
+
+// Raised by the instruction itself: it cannot wait.
+bool is_synchronous(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP ||
+         number == SIGABRT || number == SIGSYS;
+}
+
+void handle(Thread* t, int number, siginfo_t* info, void* context) {
+  Handler handler;
+  {
+    const Guard guard(g_lock);
+    handler = g_handlers[number];
+    if ((static_cast<unsigned>(handler.flags) & SA_RESETHAND) != 0) g_handlers[number].function = nullptr;
+  }
+  if (handler.function == nullptr) return;
+  if (t != nullptr) {
+    host::take(*t, order_of(number));
+    // The interrupted instruction may be about to fill the next frame.
+    const auto* machine = static_cast<const ucontext_t*>(context);
+    for (int i = 0; i < 2; ++i) {
+      enter_function(*t, static_cast<uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]) + 1,
+                     address_of(__builtin_frame_address(0)));
+    }
+  }
+  if ((handler.flags & SA_SIGINFO) != 0) {
+    handler.function(number, info, context);
+  } else {
+    handler.plain(number);
+  }
+  if (t == nullptr) return;
+  leave_function(*t);
+  leave_function(*t);
+}
+
+// Standard signals do not queue in the kernel either.
+void keep(Thread& t, int number, const siginfo_t* info, const void* context) {
+  if (t.pending == nullptr) {
+    t.pending = static_cast<PendingSignal*>(map_or_die(Thread::kPendingMax * sizeof(PendingSignal), "signals"));
+  }
+  for (uint32_t i = 0; i < t.pending_count; ++i) {
+    if (t.pending[i].number == number && number < SIGRTMIN) return;
+  }
+  if (t.pending_count == Thread::kPendingMax) return;
+  PendingSignal& p = t.pending[t.pending_count];
+  p.number = number;
+  p.info = *info;
+  p.context = *static_cast<const ucontext_t*>(context);
+  ++t.pending_count;
+}
+
+void on_signal(int number, siginfo_t* info, void* context) {
+  const int saved = errno;
+  Thread* t = self;
+  if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
+    keep(*t, number, info, context);
+  } else if (t != nullptr && t->busy != 0) {
+    // The runtime itself faulted on the program's behalf (a bad pointer given to an atomic): let the handler see it.
+    const uint32_t busy = t->busy;
+    t->busy = 0;
+    handle(t, number, info, context);
+    t->busy = busy;
+  } else {
+    handle(t, number, info, context);
+  }
+  errno = saved;
+}
+
+void sending(int number) {
+  Thread* t = current();
+  if (t != nullptr && is_signal(number)) host::post(*t, order_of(number));
+}
+
+int received(int number) {
+  Thread* t = current();
+  if (t != nullptr && is_signal(number)) host::take(*t, order_of(number));
+  return number;
+}
+
+bool is_function(const struct sigaction& action) {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+int set_action(int number, const struct sigaction* action, struct sigaction* before) {
+  if (!is_signal(number) || (action == nullptr && before == nullptr)) return real_sigaction(number, action, before);
+  struct sigaction ours = action != nullptr ? *action : decltype(ours){};
+  const Guard guard(g_lock);
+  const Handler old = g_handlers[number];
+  if (action != nullptr && is_function(*action)) {
+    g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
+    ours.sa_sigaction = &on_signal;
+    ours.sa_flags |= SA_SIGINFO;
+  }
+  const int result = real_sigaction(number, action != nullptr ? &ours : nullptr, before);
+  if (result != 0) g_handlers[number] = old;
+  if (result == 0 && before != nullptr && before->sa_sigaction == &on_signal) {
+    before->sa_sigaction = old.function;
+    before->sa_flags = old.flags;
+    before->sa_mask = old.mask;
+  }
+  return result;
+}
+
+sighandler_t set_handler(int number, sighandler_t handler, int flags) {
+  struct sigaction action = {}, before = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return set_action(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+}  // namespace
+
+namespace pf::rt {
+
+void deliver_pending_signals(Thread& t) {
+  while (t.pending_count != 0) {
+    sigset_t blocked, before;
+    for (auto& word : blocked.__val) word = ~0UL;
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked), reinterpret_cast<long>(&before), 8);
+    PendingSignal p = t.pending[0];
+    --t.pending_count;
+    for (uint32_t i = 0; i < t.pending_count; ++i) t.pending[i] = t.pending[i + 1];
+    sigset_t during = g_handlers[p.number].mask;
+    during.__val[0] |= before.__val[0] | 1UL << (p.number - 1);
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&during), 0, 8);
+    const int saved = errno;
+    handle(&t, p.number, &p.info, &p.context);
+    errno = saved;
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, 8);
+  }
+}
+
+}  // namespace pf::rt
+
+PF_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (action != nullptr) sending(number);
+  return set_action(number, action, before);
+}
+PF_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
+  sending(number);
+  return set_handler(number, handler, SA_RESTART);
+}
+PF_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
+  sending(number);
+  return set_handler(number, handler, SA_RESTART);
+}
+PF_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
+  sending(number);
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+PF_EXPORT int raise(int number) noexcept {
+  sending(number);
+  return real_raise(number);
+}
+PF_EXPORT int kill(pid_t process, int number) noexcept {
+  sending(number);
+  return real_kill(process, number);
+}
+PF_EXPORT int pthread_kill(pthread_t thread, int number) noexcept {
+  sending(number);
+  return real_pthread_kill(thread, number);
+}
+PF_EXPORT int sigqueue(pid_t process, int number, const union sigval value) noexcept {
+  sending(number);
+  return real_sigqueue(process, number, value);
+}
+PF_EXPORT int pthread_sigqueue(pthread_t thread, int number, const union sigval value) noexcept {
+  sending(number);
+  return real_pthread_sigqueue(thread, number, value);
+}
+PF_EXPORT int sigwait(const sigset_t* set, int* number) {
+  const int result = real_sigwait(set, number);
+  if (result == 0) received(*number);
+  return result;
+}
+PF_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) { return received(real_sigwaitinfo(set, info)); }
+PF_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* limit) {
+  return received(real_sigtimedwait(set, info, limit));
+}

@@ -1,0 +1,137 @@
+#include "runtime/read_sets.h"
+
+#include "runtime/say.h"
+#include "runtime/spin.h"
+
+namespace pf::rt::sets {
+namespace {
+
+constexpr unsigned kBucketBits = 14;
+struct Bucket {
+  SpinLock lock;
+  uint32_t first;  // guarded by lock
+};
+constinit Bucket g_buckets[1U << kBucketBits] = {};
+constinit Pieces<Set, 12, 1U << 16> g_sets;
+constinit uint32_t g_last = 0;
+constinit uint32_t g_free = 0;  // list by `next`, guarded by g_free_lock
+constinit SpinLock g_free_lock;
+
+Bucket& bucket(uint64_t hash) { return g_buckets[hash >> (64 - kBucketBits)]; }
+
+uint64_t hash_of(const SetEntry* entries, uint32_t count) {
+  uint64_t h = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    h = (h ^ entries[i].epoch.clock() ^ uint64_t{index(entries[i].epoch.slot())} << 40) * 0x9E3779B97F4A7C15U;
+    h = (h ^ h >> 29 ^ entries[i].access) * 0xC2B2AE3D27D4EB4FU;
+  }
+  return h;
+}
+
+bool equal(const Set& s, const SetEntry* entries, uint32_t count) {
+  if (s.count != count) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (s.entries[i].epoch != entries[i].epoch || s.entries[i].access != entries[i].access) return false;
+  }
+  return true;
+}
+
+uint32_t fresh_id() {
+  {
+    const Guard guard(g_free_lock);
+    if (g_free != 0) {
+      const uint32_t id = g_free;
+      g_free = g_sets[id].next;
+      return id;
+    }
+  }
+  const uint32_t id = __atomic_add_fetch(&g_last, 1, __ATOMIC_RELAXED);
+  if (!g_sets.provide(id)) die_of("more than 268 million different sets of readers");
+  return id;
+}
+
+// Takes a reference unless the set has none left, in which case it is on its way out.
+bool retain_if_alive(Set& s) {
+  uint32_t seen = __atomic_load_n(&s.references, __ATOMIC_RELAXED);
+  while (seen != 0) {
+    if (__atomic_compare_exchange_n(&s.references, &seen, seen + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return true;
+  }
+  return false;
+}
+
+// `entries` are the arena's; they are kept, or given back when the set is there already.
+SetName intern(SetEntry* entries, uint32_t count, Arena& arena) {
+  const uint64_t hash = hash_of(entries, count);
+  Bucket& b = bucket(hash);
+  const Guard guard(b.lock);
+  for (uint32_t id = b.first; id != 0; id = g_sets[id].next) {
+    Set& s = g_sets[id];
+    if (s.hash != hash || !equal(s, entries, count) || !retain_if_alive(s)) continue;
+    arena.deallocate(entries, count * sizeof(SetEntry));
+    return {id, s.generation};
+  }
+  const uint32_t id = fresh_id();
+  Set& s = g_sets[id];
+  s.generation = (s.generation + 1) & ((1U << kGenerationBits) - 1);
+  s.count = count;
+  s.hash = hash;
+  s.entries = entries;
+  s.next = b.first;
+  b.first = id;
+  __atomic_store_n(&s.references, 1, __ATOMIC_RELEASE);
+  return {id, s.generation};
+}
+
+SetEntry* copy_with(const Set* old, const SetEntry& entry, uint32_t& count, Arena& arena) {
+  const uint32_t old_count = old == nullptr ? 0 : old->count;
+  uint32_t at = 0;
+  while (at < old_count && index(old->entries[at].epoch.slot()) < index(entry.epoch.slot())) ++at;
+  const bool replaces = at < old_count && old->entries[at].epoch.slot() == entry.epoch.slot();
+  count = old_count + (replaces ? 0 : 1);
+  auto* entries = static_cast<SetEntry*>(arena.allocate(count * sizeof(SetEntry)));
+  for (uint32_t i = 0; i < at; ++i) entries[i] = old->entries[i];
+  entries[at] = entry;
+  for (uint32_t i = at + (replaces ? 1 : 0); i < old_count; ++i) entries[i + (replaces ? 0 : 1)] = old->entries[i];
+  return entries;
+}
+
+}  // namespace
+
+const Set& at(uint32_t id) { return g_sets[id]; }
+
+void retain(SetName set) { __atomic_fetch_add(&g_sets[set.id].references, 1, __ATOMIC_RELAXED); }
+
+void release(SetName set, Arena& arena) {
+  Set& s = g_sets[set.id];
+  if (__atomic_sub_fetch(&s.references, 1, __ATOMIC_ACQ_REL) != 0) return;
+  {
+    Bucket& b = bucket(s.hash);
+    const Guard guard(b.lock);
+    uint32_t* link = &b.first;
+    while (*link != set.id) link = &g_sets[*link].next;
+    *link = s.next;
+  }
+  arena.deallocate(s.entries, s.count * sizeof(SetEntry));
+  const Guard guard(g_free_lock);
+  s.next = g_free;
+  g_free = set.id;
+}
+
+SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena) {
+  SetStep& step = steps[(set.id ^ set.id >> 6 ^ entry.access) & (kSteps - 1)];
+  if (step.from == set && step.epoch == entry.epoch && step.access == entry.access && step.to.id != 0) {
+    Set& to = g_sets[step.to.id];
+    if (retain_if_alive(to)) {
+      if (to.generation == step.to.generation) return step.to;
+      release({step.to.id, to.generation}, arena);  // another set by now
+    }
+  }
+  uint32_t count = 0;
+  SetEntry* entries = copy_with(set.id == 0 ? nullptr : &g_sets[set.id], entry, count, arena);
+  const SetName next = intern(entries, count, arena);
+  step = {set, next, entry.epoch, entry.access};
+  return next;
+}
+
+}  // namespace pf::rt::sets

@@ -1,0 +1,99 @@
+// The concurrent readers of a variable, for FastTrack: sets of marks, each stored once and counted. An array that
+// several threads read has one set for all its elements, so a granule needs no more than the set's number.
+//
+// A set never changes: adding a mark leads to another one. Threads remember the last steps they took, so a loop over an
+// array looks its step up once. Thread-safe; a ReadSet itself is one owner's.
+#pragma once
+#include "core/env.h"
+#include "runtime/depot.h"
+#include "runtime/memory.h"
+
+namespace pf::rt {
+
+struct OnlineEnv;
+
+// Number and generation: a number is used again, the pair is not (before four million times).
+struct SetName {
+  uint32_t id = 0;  // 0: the empty set
+  uint32_t generation = 0;
+  friend bool operator==(SetName, SetName) = default;
+};
+
+struct SetEntry {
+  WideEpoch epoch;
+  depot::Id access;
+};
+
+// The last step from a set with a mark.
+struct SetStep {
+  SetName from, to;
+  WideEpoch epoch;
+  depot::Id access;
+};
+
+namespace sets {
+
+inline constexpr unsigned kGenerationBits = 22;
+
+struct Set {
+  uint32_t references;
+  uint32_t generation;
+  uint32_t count;
+  uint32_t next;  // in its bucket
+  uint64_t hash;
+  SetEntry* entries;  // by slot
+};
+const Set& at(uint32_t id);
+
+void retain(SetName set);
+void release(SetName set, Arena& arena);
+// The set with this mark, retained; the mark of the same slot is replaced.
+SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena);
+
+inline constexpr unsigned kSteps = 64;  // that a thread remembers
+
+}  // namespace sets
+
+// The interface of core's MarkMap.
+template <class Env>
+class ReadSet {
+ public:
+  bool empty() const { return name_.id == 0; }
+  bool has(typename Env::Epoch e) const {
+    bool found = false;
+    for_each([&](const Mark<Env>& m) { found |= m.epoch == e; });
+    return found;
+  }
+  void put(const Mark<Env>& m, Env& env) {
+    const SetName next = sets::with(name_, {m.epoch, m.access.id}, env.set_steps, *env.arena);
+    clear(env);
+    name_ = next;
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    if (empty()) return;
+    const sets::Set& s = sets::at(name_.id);
+    for (uint32_t i = 0; i < s.count; ++i) f(Mark<Env>{s.entries[i].epoch, {s.entries[i].access}});
+  }
+  void clear(Env& env) {
+    if (!empty()) sets::release(name_, *env.arena);
+    name_ = {};
+  }
+  ReadSet clone(Env&) const {
+    if (!empty()) sets::retain(name_);
+    return *this;
+  }
+
+  // As a granule keeps it; the reference goes along.
+  SetName name() const { return name_; }
+  static ReadSet of(SetName name) {
+    ReadSet s;
+    s.name_ = name;
+    return s;
+  }
+
+ private:
+  SetName name_;
+};
+
+}  // namespace pf::rt
