@@ -55,6 +55,7 @@ class Pieces {
   T& operator[](std::size_t i) const {
     return __atomic_load_n(&pieces_[i >> kPieceBits], __ATOMIC_ACQUIRE)[i & ((std::size_t{1} << kPieceBits) - 1)];
   }
+  bool has(std::size_t i) const { return __atomic_load_n(&pieces_[i >> kPieceBits], __ATOMIC_ACQUIRE) != nullptr; }
   // Call before the first use of an index. Returns false past the end.
   bool provide(std::size_t i) {
     const std::size_t piece = i >> kPieceBits;

@@ -173,6 +173,13 @@ void modules() {
 }
 
 bool supervised() { return g_supervised; }
+int descriptor() { return __atomic_load_n(&g_fd, __ATOMIC_RELAXED); }
+void make_way(int fd) {
+  if (!is_ours(fd)) return;
+  const Guard guard(g_lock);
+  const long other = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
+  __atomic_store_n(&g_fd, sys::failed(other) ? -1 : static_cast<int>(other), __ATOMIC_RELAXED);
+}
 bool is_ours(int fd) { return fd >= 0 && fd == __atomic_load_n(&g_fd, __ATOMIC_RELAXED); }
 
 }  // namespace pf::rt::output

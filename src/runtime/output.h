@@ -18,5 +18,8 @@ void modules();
 bool supervised();
 // Whether this descriptor is ours: a program that closes all descriptors does not mean it.
 bool is_ours(int fd);
+int descriptor();  // -1 for none
+// The program wants this number for itself: if it is ours, we take another, and it stays open for the program to replace.
+void make_way(int fd);
 
 }  // namespace pf::rt::output

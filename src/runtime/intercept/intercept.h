@@ -47,6 +47,9 @@ inline Thread* caller_thread() {
   return t != nullptr && (t->busy | t->inside) == 0 ? t : nullptr;
 }
 
+// The same, and the runtime meets the thread if it is new.
+inline Thread* calling_thread() { return current() == nullptr ? nullptr : caller_thread(); }
+
 // What the program reads and writes by a call.
 inline void note_read(Thread& t, const volatile void* p, std::size_t n, uintptr_t pc) {
   if (n != 0) host::access(t, address_of(p), n, false, pc);
