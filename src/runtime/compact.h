@@ -9,7 +9,6 @@
 // (read_sets.h) or a pointer to pieces. What has larger numbers than fit goes into pieces, which hold anything. A byte
 // has at most one write mark, and one read mark or a set.
 #pragma once
-#include <utility>
 
 #include "detect/fasttrack.h"
 #include "runtime/env.h"
@@ -65,7 +64,10 @@ class CompactStore {
     uint64_t sets_[kSets] = {};
   };
 
-  static bool empty(const Cell& cell) { return __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) == 0; }
+  // Readers alone leave the first mark empty.
+  static bool empty(const Cell& cell) {
+    return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
+  }
 
   // Calls f with the variable of each part of these bytes that has had the same accesses.
   template <class F>
@@ -211,7 +213,6 @@ class CompactStore {
     }
     // Sets go second: the first word's flag is the lock.
     void add_readers(uint64_t mark, uint64_t bytes) {
-      if (at[1] != 0 && at[0] == 0) at[0] = std::exchange(at[1], 0);
       if (at[1] != 0 && (at[1] & ~kBytes) != mark) {
         spilled = true;
         return;
