@@ -9,8 +9,6 @@
 // (read_sets.h) or a pointer to pieces. What has larger numbers than fit goes into pieces, which hold anything. A byte
 // has at most one write mark, and one read mark or a set.
 #pragma once
-#include <utility>
-
 #include "detect/fasttrack.h"
 #include "runtime/env.h"
 #include "runtime/spin.h"
@@ -65,7 +63,10 @@ class CompactStore {
     uint64_t sets_[kSets] = {};
   };
 
-  static bool empty(const Cell& cell) { return __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) == 0; }
+  // Readers alone are in the second word.
+  static bool empty(const Cell& cell) {
+    return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
+  }
 
   // Calls f with the variable of each part of these bytes that has had the same accesses.
   template <class F>
@@ -263,7 +264,6 @@ class CompactStore {
     }
     // Sets go second: the first word's flag is the lock.
     void add_readers(uint64_t mark, uint64_t bytes) {
-      if (second != 0 && first == 0) first = std::exchange(second, 0);
       if (second != 0 && (second & ~kBytes) != mark) {
         spilled = true;
         return;
