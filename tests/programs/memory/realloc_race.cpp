@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 char* block;
-// CHECK: race: write-{{free|read}} on {{.*}}heap block of 100 bytes
+// CHECK: race: write-{{free|read}} on {{.*}}heap block of 40 bytes
 int main() {
-  block = static_cast<char*>(malloc(100));
+  block = static_cast<char*>(malloc(40));
   use(block);
   in_turn([] { block[0] = 1; },                    // CHECK: [[FILE]]:[[#@LINE]]
           [] { use(realloc(block, 10000000)); });  // CHECK: [[FILE]]:[[#@LINE]]

@@ -3,7 +3,7 @@
 #include "order.h"
 
 typedef int Vector __attribute__((vector_size(16)));
-union {
+union Both {
   Vector all;
   int lanes[4];
 } shared;  // CHECK: race: write-write on global shared of 16 bytes
