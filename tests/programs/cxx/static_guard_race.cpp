@@ -8,6 +8,7 @@ static int initial() {
 }
 static int& counter() {
   static int value = initial();  // CHECK: race: write-{{read|write}} on global {{.*}}value{{.*}} of 4 bytes
+  use(&value);
   return value;
 }
 
