@@ -24,4 +24,4 @@ int main() {
   pthread_join(thread, nullptr);
 }
 // CHECK: thread 2{{.*}} created by thread 1
-// CHECK: child{{.*}}[[FILE]]:[[#@LINE-14]]
+// CHECK: child{{.*}}[[FILE]]:[[#@LINE-13]]
