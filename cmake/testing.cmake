@@ -2,6 +2,8 @@
 #
 #   pf_test(NAME [DISCOVER] DEPENDS room...)   GoogleTest executable of all NAME/*.cpp; one ctest entry, or one per case
 #   pf_lit(NAME)                               lit suite of all NAME/**.test; one ctest entry
+#   pf_programs(COMPILER)                      lit suite of all programs/**.c and .cpp, built by clang or gcc; one ctest
+#                                              entry programs_COMPILER, label programs
 #   pf_fuzz(NAME DEPENDS room...)              libFuzzer executable of fuzz/fuzz_NAME.cpp, seeds in fuzz/corpus/NAME;
 #                                              one ctest entry of a short, fixed budget
 
@@ -36,6 +38,13 @@ function(pf_lit NAME)
   endif()
   configure_file(${NAME}/lit.site.cfg.py.in ${NAME}/lit.site.cfg.py @ONLY)
   pf_add_test(${NAME} Python3::Interpreter ${PF_LLVM}/build/utils/lit/lit.py -sv ${CMAKE_CURRENT_BINARY_DIR}/${NAME})
+endfunction()
+
+function(pf_programs COMPILER)
+  set(name programs_${COMPILER})
+  configure_file(programs/lit.site.cfg.py.in ${name}/lit.site.cfg.py @ONLY)
+  pf_add_test(${name} Python3::Interpreter ${PF_LLVM}/build/utils/lit/lit.py -sv -j2 ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set_tests_properties(${name} PROPERTIES LABELS programs)
 endfunction()
 
 # The fuzzer and the rooms it needs are compiled a second time, with sanitizers and coverage feedback.

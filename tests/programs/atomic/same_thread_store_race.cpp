@@ -1,0 +1,19 @@
+// Since C++20 even a relaxed store of the releasing thread itself ends its release sequence.
+// RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+#include "order.h"
+#include <atomic>
+
+int data;  // CHECK: race: write-write on global data of 4 bytes
+std::atomic<int> ready;
+
+int main() {
+  in_turn(
+      [] {
+        data = 1;  // CHECK: #0 {{.*}}[[FILE]]:[[#@LINE]]
+        ready.store(1, std::memory_order_release);
+        ready.store(2, std::memory_order_relaxed);
+      },
+      [] {
+        if (ready.load(std::memory_order_acquire) == 2) data = 2;  // CHECK: #0 {{.*}}[[FILE]]:[[#@LINE]]
+      });
+}

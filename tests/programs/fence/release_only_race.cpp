@@ -1,0 +1,19 @@
+// A release fence before a relaxed store, but nothing acquires on the other side.
+// RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+#include "order.h"
+#include <atomic>
+
+int data;  // CHECK: race: write-write on global data of 4 bytes
+std::atomic<int> ready;
+
+int main() {
+  in_turn(
+      [] {
+        data = 1;  // CHECK: #0 {{.*}}[[FILE]]:[[#@LINE]]
+        std::atomic_thread_fence(std::memory_order_release);
+        ready.store(1, std::memory_order_relaxed);
+      },
+      [] {
+        if (ready.load(std::memory_order_relaxed) == 1) data = 2;  // CHECK: #0 {{.*}}[[FILE]]:[[#@LINE]]
+      });
+}

@@ -1,0 +1,49 @@
+# The lit suite of whole programs: each .c or .cpp file is one program that says how it is built and what its report holds.
+# It runs once with clang and once with gcc (config.compiler), by default under fasttrack (--param engine=CHAIN for another).
+#
+# Substitutions, after %s and %t:
+#   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
+#   %run PROGRAM...          runs it under the engine
+#   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
+#   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
+#   %exits CODE COMMAND...   expects that exit code (or death by signal CODE - 128) and prints the same
+#   %FileCheck               knows [[FILE]], the name of the program
+# `not` and `FileCheck` are on the PATH.
+import os
+
+import lit.formats
+
+COMPILERS = {"clang": ("clang-19", "clang++-19"), "gcc": ("gcc", "g++")}
+
+config.name = f"programs_{config.compiler}"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".c", ".cpp"]
+config.test_source_root = os.path.dirname(__file__)
+config.available_features.add(config.compiler)
+
+cc, cxx = COMPILERS[config.compiler]
+engine = lit_config.params.get("engine", "fasttrack")
+photofinish = os.path.join(config.bin_dir, "photofinish")
+config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PATH"]])
+config.environment["PF_CC"] = cc
+config.environment["PF_CXX"] = cxx
+config.environment["PF_TEST_RUN"] = f"{photofinish} run -e {engine}"
+
+
+def helper(name):
+    return os.path.join(config.test_source_root, name)
+
+
+def compiler(name, standard):
+    return f"{os.path.join(config.bin_dir, name)} -std={standard} -D_GNU_SOURCE -g -pthread -I{config.test_source_root}"
+
+
+config.substitutions += [
+    ("%cxx", compiler("pf-c++", "c++20")),
+    ("%cc", compiler("pf-cc", "c17")),
+    ("%run", f"{photofinish} run -e {engine} --"),
+    ("%race", helper("race")),
+    ("%norace", helper("norace")),
+    ("%exits", helper("exits")),
+    ("%FileCheck", f"{os.path.join(config.llvm_tools, 'FileCheck')} --dump-input-context=20 -DFILE=%basename_t"),
+]
