@@ -71,6 +71,7 @@ void say_not_instrumented(const std::string& program) {
 struct End {
   int status = 0;
   bool found = false;
+  report::RunOptions options;
 };
 
 Result<End> run_program(const Request& request, const std::vector<std::string>& command,
@@ -102,7 +103,7 @@ Result<End> run_program(const Request& request, const std::vector<std::string>& 
   session.finish(spent.count());
   if (const Status written = session.written(); !written) return written.error();
   if (const Status closed = files.close(); !closed) return closed.error();
-  return End{status, session.found()};
+  return End{status, session.found(), session.options()};
 }
 
 Outcome run(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
@@ -114,7 +115,7 @@ Outcome run(const Request& request, const std::vector<std::string>& command, con
     std::fflush(nullptr);
     die_of(WTERMSIG(end->status));
   }
-  return exit_code(end->status, end->found, options);
+  return exit_code(end->status, end->found, end->options);
 }
 
 }  // namespace

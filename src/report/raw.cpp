@@ -98,6 +98,8 @@ Result<RawLine> parse_raw(std::string_view line) {
     return RawLine(RawMisuse{text(j, "what"), number(j, "address"), number(j, "thread"), pcs(j, "stack")});
   }
   if (kind == "repeat") return RawLine(RawRepeat{number(j, "key"), number(j, "count")});
+  if (kind == "suppressions") return RawLine(RawWishes{{}, text(j, "text")});
+  if (kind == "options") return RawLine(RawWishes{text(j, "text"), {}});
   if (kind == "lost") return RawLine(RawLost{text(j, "what")});
   if (kind == "summary") return RawLine(summary(j));
   return RawLine(RawUnknown{});

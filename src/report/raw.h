@@ -79,10 +79,14 @@ struct RawSummary {
   std::vector<std::pair<std::string, uint64_t>> rules;
 };
 
+struct RawWishes {  // what the program's own hooks ask for
+  std::string options, suppressions;
+};
+
 struct RawUnknown {};  // a line of a newer runtime
 
-using RawLine =
-    std::variant<RawUnknown, RawProcess, RawModule, RawThread, RawRace, RawMisuse, RawRepeat, RawLost, RawSummary>;
+using RawLine = std::variant<RawUnknown, RawProcess, RawModule, RawThread, RawRace, RawMisuse, RawRepeat, RawLost,
+                             RawSummary, RawWishes>;
 
 // A field that is missing or of the wrong type counts as absent; what is no object, or names no kind of line, is an error.
 Result<RawLine> parse_raw(std::string_view line);

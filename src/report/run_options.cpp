@@ -157,15 +157,15 @@ std::span<const OptionKey> option_keys() { return kKeys; }
 
 RunOptions parse_run_options(std::string_view text) { return Parser(text).parse(); }
 
-RunOptions run_options_of_environment() {
+RunOptions run_options_of_environment(std::string_view defaults) {
   for (const char* name : {"PHOTOFINISH_OPTIONS", "TSAN_OPTIONS"}) {
     const char* text = std::getenv(name);
     if (text == nullptr) continue;
-    RunOptions options = parse_run_options(text);
+    RunOptions options = parse_run_options(fmt::format("{}:{}", defaults, text));
     for (std::string& warning : options.warnings) warning = fmt::format("{}: {}", name, warning);
     return options;
   }
-  return {};
+  return parse_run_options(defaults);
 }
 
 }  // namespace pf::report

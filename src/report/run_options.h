@@ -34,7 +34,7 @@ std::span<const OptionKey> option_keys();
 // Pairs stand apart by ':', ',' or white space; a value may stand in quotes. What is wrong becomes a warning.
 RunOptions parse_run_options(std::string_view text);
 
-// From PHOTOFINISH_OPTIONS, or from TSAN_OPTIONS if that is absent.
-RunOptions run_options_of_environment();
+// From PHOTOFINISH_OPTIONS, or from TSAN_OPTIONS if that is absent; the defaults hold where they say nothing.
+RunOptions run_options_of_environment(std::string_view defaults = {});
 
 }  // namespace pf::report

@@ -175,6 +175,11 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   }
 }
 
+void Session::take_line(Writer&, const RawWishes& line) {
+  suppressions_.add(line.suppressions);
+  if (!line.options.empty()) options_ = run_options_of_environment(line.options);
+}
+
 std::string Session::engine(const Writer& w) const {
   if (!w.process.engine.empty()) return w.process.engine;
   const std::string detector = chain_.substr(chain_.rfind(':') + 1);

@@ -39,6 +39,8 @@ class Session {
   Status written() const;
   // What makes the exit code 66.
   bool found() const { return found_; }
+  // With what the program's own __tsan_default_options says where the environment says nothing.
+  const RunOptions& options() const { return options_; }
 
  private:
   // One raw file: a process from its start, or from an exec, on.
@@ -61,6 +63,7 @@ class Session {
   void take_line(Writer& w, const RawRepeat& line);
   void take_line(Writer& w, const RawLost& line);
   void take_line(Writer& w, const RawSummary& line);
+  void take_line(Writer& w, const RawWishes& line);
 
   std::string engine(const Writer& w) const;
   std::vector<Frame> name_stack(Writer& w, const Pcs& pcs);

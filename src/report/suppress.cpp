@@ -113,12 +113,16 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 
 Suppressions Suppressions::parse(std::string_view text) {
   Suppressions s;
+  s.add(text);
+  return s;
+}
+
+void Suppressions::add(std::string_view text) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    s.add_line(trimmed(text.substr(0, end)), number);
+    add_line(trimmed(text.substr(0, end)), number);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return s;
 }
 
 void Suppressions::add_line(std::string_view line, std::size_t number) {

@@ -26,6 +26,8 @@ class Suppressions {
   static Suppressions parse(std::string_view text);
   static Result<Suppressions> load(const std::string& path);
 
+  void add(std::string_view text);
+
   // Whether one of them covers it; that one's hits are counted.
   bool covers(const Race& race);
   bool covers(const Misuse& misuse);

@@ -57,6 +57,16 @@ void barrier_leave(Thread& t, uintptr_t barrier) {
 
 void post(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_post); }
 void take(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_wait); }
+void release_atomic(Thread& t, uintptr_t address) {
+  at_object<Host::Atomic>(t, address, [](auto& thread, auto& a, auto& env) {
+    D::atomic_after(thread, a, Op::AtomicRmw, MemoryOrder::Release, env);
+  });
+}
+void acquire_atomic(Thread& t, uintptr_t address) {
+  at_object<Host::Atomic>(t, address, [](auto& thread, auto& a, auto& env) {
+    D::atomic_before(thread, a, Op::AtomicLoad, MemoryOrder::Acquire, env);
+  });
+}
 void fence(Thread& t, int order) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);

@@ -28,6 +28,9 @@ void barrier_leave(Thread& t, uintptr_t barrier);
 void post(Thread& t, uintptr_t address);
 void take(Thread& t, uintptr_t address);
 void fence(Thread& t, int order);
+// The same for atomics that the program reads and somebody without instrumentation writes: a release, an acquire.
+void release_atomic(Thread& t, uintptr_t address);
+void acquire_atomic(Thread& t, uintptr_t address);
 
 // --- memory ---
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);

@@ -22,8 +22,19 @@ pthread_t pthread_self() {
 
 namespace {
 
-// How much static thread-local storage lies below the control block; it is there for every thread.
-constexpr uintptr_t kStaticTls = uintptr_t{64} << 10;
+// How many bytes of thread-local storage lie below the control block, the same for every thread. The loader counts the
+// control block in.
+uintptr_t static_tls() {
+  using Ask = void (*)(size_t*, size_t*);
+  static constinit uintptr_t known = 0;
+  if (known != 0) return known;
+  constexpr size_t kControlBlock = 2304, kGuess = 4096;
+  size_t size = 0, alignment = 0;
+  if (auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info")); ask != nullptr) {
+    ask(&size, &alignment);
+  }
+  return known = size > kControlBlock ? size - kControlBlock : kGuess;
+}
 
 }  // namespace
 
@@ -38,10 +49,7 @@ StackRange own_stack() {
   range.begin = reinterpret_cast<uintptr_t>(begin);
   range.end = range.begin + size;
   range.tls_end = libc::pthread_self();
-  range.tls_begin = range.tls_end - kStaticTls;
-  if (range.tls_end > range.begin && range.tls_end <= range.end && range.tls_begin < range.begin) {
-    range.tls_begin = range.begin;
-  }
+  range.tls_begin = range.tls_end - static_tls();
   return range;
 }
 

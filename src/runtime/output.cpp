@@ -97,14 +97,15 @@ uint64_t hexadecimal(const char*& p) {
     }
   }
 }
-bool parse(const char* p, Mapping& m) {
+Mapping parse(const char* p) {
+  Mapping m{};
   m.start = hexadecimal(p);
   m.end = hexadecimal(++p);
   p += 6;  // " rwxp "
   m.offset = hexadecimal(p);
   m.path = p;
-  while (*m.path != '\0' && *m.path != '/') ++m.path;
-  return *m.path == '/';
+  while (*m.path != '\0' && *m.path != '/' && *m.path != '[') ++m.path;
+  return m;
 }
 
 void put_module(const Mapping& m, Text& out) {
@@ -120,6 +121,19 @@ void read_maps(Text& maps) {
     maps.put(buffer, static_cast<std::size_t>(n));
   }
   sys::close(static_cast<int>(fd));
+}
+
+template <class F>
+void for_each_mapping(F f) {
+  Text maps;
+  read_maps(maps);
+  const char* p = maps.c_str();
+  while (*p != '\0') {
+    Text one;
+    while (*p != '\0' && *p != '\n') one.put(*p++);
+    if (*p == '\n') ++p;
+    f(parse(one.c_str()));
+  }
 }
 
 }  // namespace
@@ -151,20 +165,20 @@ void line(Text& text) {
   if (!open_file() || !write_whole(text.data(), text.size())) lose("the run directory cannot be written");
 }
 
+bool is_anonymous(uintptr_t address) {
+  bool found = false;
+  for_each_mapping([&](const Mapping& m) { found |= address >= m.start && address < m.end && *m.path == '\0'; });
+  return found;
+}
+
 void modules() {
-  Text maps, out;
-  read_maps(maps);
+  Text out;
   uint64_t hash = 1;
-  const char* p = maps.c_str();
-  while (*p != '\0') {
-    Text one;
-    while (*p != '\0' && *p != '\n') one.put(*p++);
-    if (*p == '\n') ++p;
-    Mapping m{};
-    if (!parse(one.c_str(), m)) continue;
+  for_each_mapping([&](const Mapping& m) {
+    if (*m.path != '/') return;
     hash = (hash ^ m.start ^ m.end << 20 ^ m.offset) * 0x9E3779B97F4A7C15U;
     put_module(m, out);
-  }
+  });
   const Guard guard(g_lock);
   if (g_fd < 0 && !g_lost && !open_file()) return lose("the run directory cannot be written");
   if (hash == g_modules_seen || g_lost) return;

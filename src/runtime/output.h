@@ -14,6 +14,9 @@ void line(Text& text);
 // Writes the mappings of files that changed since the last time.
 void modules();
 
+// Whether the address is in a mapping that is no file's and has no name.
+bool is_anonymous(uintptr_t address);
+
 // Whether `photofinish run` is our parent and decides about the exit code.
 bool supervised();
 // Whether this descriptor is ours: a program that closes all descriptors does not mean it.

@@ -8,6 +8,7 @@ constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr
 constinit bool g_gate_closed = false;
 
 void grow_frames(Thread& t) {
+  const Scope scope(t);  // memcpy is ours, too: it would tell of this copy as of the program's
   const auto count = static_cast<std::size_t>(t.end - t.bottom);
   const std::size_t bytes = count * sizeof(Frame);
   auto* bigger = static_cast<Frame*>(map_or_die(2 * bytes, "call stacks"));

@@ -62,7 +62,7 @@ PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range<
 // --- the call stack ---
 
 PF_EXPORT void __tsan_func_entry(void* caller) {
-  if (Thread* t = self; t != nullptr) enter_function(*t, address_of(caller), address_of(__builtin_frame_address(0)));
+  if (Thread* t = self; t != nullptr) enter_function(*t, address_of(caller), address_of(__builtin_dwarf_cfa()));
 }
 PF_EXPORT void __tsan_func_exit() {
   if (Thread* t = self; t != nullptr) leave_function(*t);

@@ -16,15 +16,15 @@ constinit Real<void (*)(void*)> real_abort{"__cxa_guard_abort"};
 
 PF_EXPORT int __cxa_guard_acquire(void* guard) {
   const int mine = real_acquire(guard);
-  if (Thread* t = current(); mine == 0 && t != nullptr) host::take(*t, address_of(guard));
+  if (Thread* t = current(); mine == 0 && t != nullptr) host::acquire_atomic(*t, address_of(guard));
   return mine;
 }
 PF_EXPORT void __cxa_guard_release(void* guard) {
-  if (Thread* t = current(); t != nullptr) host::post(*t, address_of(guard));
+  if (Thread* t = current(); t != nullptr) host::release_atomic(*t, address_of(guard));
   real_release(guard);
 }
 PF_EXPORT void __cxa_guard_abort(void* guard) {
-  if (Thread* t = current(); t != nullptr) host::post(*t, address_of(guard));
+  if (Thread* t = current(); t != nullptr) host::release_atomic(*t, address_of(guard));
   real_abort(guard);
 }
 

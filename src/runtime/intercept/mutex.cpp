@@ -39,6 +39,15 @@ int taken(int result, volatile void* lock, LockMode mode) {
   return result;
 }
 
+// A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
+bool will_refuse(const pthread_mutex_t* m) {
+  constexpr int kKinds = 3;
+  const int kind = m->__data.__kind & kKinds;
+  if (kind != PTHREAD_MUTEX_RECURSIVE && kind != PTHREAD_MUTEX_ERRORCHECK) return false;
+  const Thread* t = current();
+  return t != nullptr && held_as(*t, address_of(m)) == nullptr;
+}
+
 void giving_up(volatile void* lock, uintptr_t pc) {
   if (Thread* t = current(); t != nullptr) lock_given_up(*t, address_of(lock), pc);
 }
@@ -92,7 +101,7 @@ PF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const
   return taken(real_pthread_mutex_clocklock(m, clock, until), m, LockMode::Write);
 }
 PF_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
-  giving_up(m, PF_CALLER_PC);
+  if (!will_refuse(m)) giving_up(m, PF_CALLER_PC);
   return real_pthread_mutex_unlock(m);
 }
 

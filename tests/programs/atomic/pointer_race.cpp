@@ -8,7 +8,7 @@ struct Node {
   Node* next;
 };
 std::atomic<Node*> top;
-// CHECK: race: write-read on heap block of 16 bytes at offset 0
+// CHECK: race: write-read on heap block of 16 bytes
 int main() {
   in_turn(
       [] {

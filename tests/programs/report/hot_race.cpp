@@ -2,7 +2,7 @@
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
 #include "order.h"
 
-int shared[1000];  // CHECK: race: write-write on global shared of 4000 bytes
+int shared[1000];  // CHECK: race: write-write on global shared of 4,000 bytes
 
 static void fill() {
   for (int round = 0; round < 100; round++) {
