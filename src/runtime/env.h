@@ -2,6 +2,7 @@
 #pragma once
 #include "core/env.h"
 #include "core/race.h"
+#include "runtime/groups.h"
 #include "runtime/read_sets.h"
 #include "runtime/slots.h"
 #include "runtime/thread.h"
@@ -34,6 +35,7 @@ struct OnlineEnv {
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
+  groups::Step group_steps[groups::kSteps] = {};
   uintptr_t at = 0;  // the bytes being looked at
   unsigned found_count = 0;
   Found found[kMaxFound];

@@ -38,11 +38,10 @@ class OnlineHost {
 
   struct HostThread : Thread {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
-    typename Store::Memberships memberships;
     typename D::Thread state;
     Env env;
 
-    void renew() { now = Store::now(state); }
+    void renew() { Store::renew(now, state); }
   };
 
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
@@ -101,31 +100,25 @@ class OnlineHost {
   template <Op kOp>
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if ((writes(kOp) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
-    if (kOp == Op::Read && is_known_reader(of(t), address, size)) return;
     const Scope scope(t);
-    const Env::Access a{describe(t, pc, packed(kOp, size))};
+    const depot::Id a = describe(t, pc, packed(kOp, size));
     access_as<kOp, &D::read, &D::write>(of(t), address, size, a);
     report(of(t), a);
   }
 
   // Races are left in t.env.
   template <Op kOp, auto kRead, auto kWrite>
-  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, Env::Access a) {
+  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, depot::Id id) {
+    const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(t, cell, mask)) return;
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
       });
-      if (kOp == Op::Read) t.memberships.add(cell, t.now);
+      if (kOp == Op::Read) Store::note_readers(cell, t.now);
     });
     if constexpr (OrdersReadsAfterWrites<D, Env> && !is_atomic(kOp)) order_by_values(t, address, size, kOp);
-  }
-
-  // Among several concurrent readers of one granule, already in this epoch.
-  static bool is_known_reader(HostThread& t, uintptr_t address, uintptr_t size) {
-    if ((address & 7) + size > 8) return false;
-    return t.memberships.has(hot_cell(address), mask_in(address & ~uintptr_t{7}, address, address + size), t.now);
   }
 
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
@@ -135,7 +128,7 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
-    const Env::Access a{describe(t, pc, packed(op, size))};
+    const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
       Atomic* object = line.template find<Atomic>(address);
@@ -155,7 +148,7 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
-    Env::Access a{};
+    depot::Id a = 0;
     bool done = false;
     {
       Line line(address);
@@ -163,7 +156,7 @@ class OnlineHost {
       done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
-      a = {describe(t, pc, packed(op, size))};
+      a = describe(t, pc, packed(op, size));
       atomic_before(t, &object, address, size, op, order, a);
       atomic_after(t, &object, op, order);
     }
@@ -215,11 +208,11 @@ class OnlineHost {
 
   // Marks all of a small block as freed, and of a large one what was ever accessed: the rest costs no memory.
   static void end_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const Env::Access a{describe(t, pc, packed(Op::Free, size))};
+    const depot::Id a = describe(t, pc, packed(Op::Free, size));
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (size > kMarkWhole && Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
     };
     if (size > kMarkWhole) {
       for_each_touched_granule(address, size, free_granule);
@@ -234,11 +227,11 @@ class OnlineHost {
 
   // A write to what was ever accessed of it; nothing of it is left.
   static void drop_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const Env::Access a{describe(t, pc, packed(Op::Free, size))};
+    const depot::Id a = describe(t, pc, packed(Op::Free, size));
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, a, t.env); });
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
       Store::clear(cell, mask, t.env);
     });
     forget_objects(t, address, size);
@@ -260,7 +253,7 @@ class OnlineHost {
  private:
   // The two halves of an atomic operation: what it learns and its access, then what it leaves. No object: nothing to learn.
   static void atomic_before(HostThread& t, Atomic* object, uintptr_t address, unsigned size, Op op, MemoryOrder order,
-                            Env::Access a) {
+                            depot::Id a) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
@@ -344,15 +337,15 @@ class OnlineHost {
   }
 
   // With no Line held: to name the memory, the report looks at Lines.
-  [[gnu::always_inline]] static void report(HostThread& t, Env::Access now) {
+  [[gnu::always_inline]] static void report(HostThread& t, depot::Id now) {
     if (t.env.found_count != 0) [[unlikely]]
       report_all(t, now);
   }
-  [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, Env::Access now) {
+  [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
     const unsigned count = std::exchange(t.env.found_count, 0U);
     for (unsigned i = 0; i < count; ++i) {
       const Env::Found f = t.env.found[i];
-      found(t, {f.prior.access.id, slots::owner(f.prior.epoch), now.id, f.address, f.verdict});
+      found(t, {Store::access_of(f.prior.access, f.address), slots::owner(f.prior.epoch), now, f.address, f.verdict});
     }
   }
 

@@ -15,16 +15,15 @@ class PieceStore {
 
   // These detectors look at every access.
   struct Now {};
-  static Now now(const typename D::Thread&) { return {}; }
+  static void renew(Now&, const typename D::Thread&) {}
   template <Op kOp>
-  static bool same_epoch(const Cell&, uint8_t, Now) {
+  static bool same_epoch(const Cell&, uint8_t, const Now&) {
     return false;
   }
 
-  struct Memberships {
-    static bool has(const Cell&, uint8_t, Now) { return false; }
-    static void add(const Cell&, Now) {}
-  };
+  static void note_readers(const Cell&, Now&) {}
+  static OnlineEnv::Access access(depot::Id id) { return {id}; }
+  static depot::Id access_of(OnlineEnv::Access a, uintptr_t) { return a.id; }
 
   // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
   template <class F>

@@ -1,0 +1,76 @@
+#include "runtime/groups.h"
+
+#include "runtime/memory.h"
+#include "runtime/spin.h"
+
+namespace pf::rt::groups {
+namespace {
+
+struct Pattern {
+  depot::Id access[8];  // 0 for a byte that it is not for
+  uint32_t next;        // in its bucket
+};
+
+constexpr unsigned kBucketBits = 16;
+constinit uint32_t g_buckets[1U << kBucketBits] = {};  // guarded by g_lock where they change
+constinit Pieces<Pattern, 12, kPattern / 4096> g_patterns;
+constinit uint32_t g_last = 0;
+constinit SpinLock g_lock;
+
+uint32_t& bucket(const Pattern& p) {
+  uint64_t h = 0;
+  for (const depot::Id a : p.access) h = (h ^ a) * 0x9E3779B97F4A7C15U;
+  return g_buckets[h >> (64 - kBucketBits)];
+}
+
+bool equal(const Pattern& a, const Pattern& b) {
+  for (unsigned i = 0; i < 8; ++i) {
+    if (a.access[i] != b.access[i]) return false;
+  }
+  return true;
+}
+
+Code intern(Pattern& p) {
+  uint32_t& head = bucket(p);
+  const Guard guard(g_lock);
+  for (uint32_t i = head; i != 0; i = g_patterns[i].next) {
+    if (equal(g_patterns[i], p)) return kPattern | i;
+  }
+  if (g_last + 1 >= kPattern) return kNone;
+  const uint32_t fresh = ++g_last;
+  g_patterns.provide(fresh);
+  p.next = head;
+  g_patterns[fresh] = p;
+  __atomic_store_n(&head, fresh, __ATOMIC_RELEASE);
+  return kPattern | fresh;
+}
+
+}  // namespace
+
+depot::Id access_at(Code code, unsigned byte) {
+  if ((code & kLarge) != 0) return code & ~kLarge;
+  if ((code & kPattern) == 0) return code;
+  const Pattern& p = g_patterns[code & ~kPattern];
+  if (p.access[byte] != 0) return p.access[byte];
+  for (const depot::Id a : p.access) {
+    if (a != 0) return a;
+  }
+  return 0;
+}
+
+Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes, Step* steps) {
+  Pattern p{};
+  for (unsigned i = 0; i < 8; ++i) {
+    const unsigned bit = 1U << i;
+    if ((with_bytes & bit) != 0) {
+      p.access[i] = access_at(with, i);
+    } else if ((bytes & bit) != 0) {
+      p.access[i] = access_at(of, i);
+    }
+  }
+  const Code to = intern(p);
+  steps[place(of, bytes, with, with_bytes)] = {of, with, to, static_cast<uint16_t>(bytes | with_bytes << 8)};
+  return to;
+}
+
+}  // namespace pf::rt::groups
