@@ -27,7 +27,8 @@ struct OnlineEnv {
   void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena->deallocate(p, bytes); }
   Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
-  [[gnu::noinline, gnu::cold]] void race(const Mark<OnlineEnv>& prior, Verdict verdict = Verdict::Real) {
+  // By value: a variable whose address is taken cannot stay in registers.
+  [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
     if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at};
   }
   void count(unsigned) {}  // a counter costs as much as the rule
@@ -36,7 +37,16 @@ struct OnlineEnv {
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
   groups::Step group_steps[groups::kSteps] = {};
-  uintptr_t at = 0;  // the bytes being looked at
+
+  // What a rule made of a granule, to be made of the next one that is like it: rules are pure functions.
+  struct Outcome {
+    uint64_t old[2], fresh[2];
+    uint64_t key;
+  };
+  static constexpr unsigned kOutcomes = 32;
+  Outcome outcomes[kOutcomes] = {};
+  uint64_t knowledge = 1;  // renewed whenever the thread learns or ticks: then outcomes are others
+  uintptr_t at = 0;        // the bytes being looked at
   unsigned found_count = 0;
   Found found[kMaxFound];
 };

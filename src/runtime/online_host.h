@@ -41,7 +41,10 @@ class OnlineHost {
     typename D::Thread state;
     Env env;
 
-    void renew() { Store::renew(now, state); }
+    void renew() {
+      Store::renew(now, state);
+      ++env.knowledge;
+    }
   };
 
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
@@ -113,7 +116,7 @@ class OnlineHost {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(t, cell, mask)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
+      Store::visit(cell, mask, a, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
       });
       if (kOp == Op::Read) Store::note_readers(cell, t.now);
@@ -212,7 +215,8 @@ class OnlineHost {
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (size > kMarkWhole && Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
+      Store::visit(cell, mask, Store::access(a), t.env,
+                   [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
     };
     if (size > kMarkWhole) {
       for_each_touched_granule(address, size, free_granule);
@@ -231,7 +235,8 @@ class OnlineHost {
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
+      Store::visit(cell, mask, Store::access(a), t.env,
+                   [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
       Store::clear(cell, mask, t.env);
     });
     forget_objects(t, address, size);
@@ -308,7 +313,7 @@ class OnlineHost {
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
     if (op != Op::Write && op != Op::AtomicStore) {
       for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
-        Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
+        Store::visit(cell, mask, {}, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
       });
     }
     if (!writes(op)) return;
@@ -317,7 +322,7 @@ class OnlineHost {
   }
   static void publish(HostThread& t, uintptr_t address, uintptr_t size) {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
+      Store::visit(cell, mask, {}, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
     });
   }
 

@@ -27,7 +27,7 @@ class PieceStore {
 
   // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
   template <class F>
-  static void visit(Cell& cell, uint8_t mask, OnlineEnv& env, F&& f) {
+  static void visit(Cell& cell, uint8_t mask, OnlineEnv::Access, OnlineEnv& env, F&& f) {
     Piece* first = lock(cell);
     for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
       const auto common = static_cast<uint8_t>(p->mask & mask);
