@@ -58,4 +58,7 @@ function(pf_runtime_for ROOM DETECTOR TEMPLATE sources)
   target_link_options(${library} PRIVATE -nostdlib++ -fno-sanitize=all -Wl,-z,defs -Wl,-z,now -Wl,-Bsymbolic -Wl,-z,nodelete)
   add_custom_command(TARGET ${library} POST_BUILD VERBATIM WORKING_DIRECTORY ${folder}
     COMMAND ln -sf libphotofinish.so libtsan.so COMMAND ln -sf libphotofinish.so libtsan.so.2)
+  add_custom_command(TARGET ${library}_static POST_BUILD VERBATIM WORKING_DIRECTORY ${folder}
+    COMMAND ln -sf libphotofinish.a libtsan.a)
+  install(DIRECTORY ${folder}/ DESTINATION lib/photofinish/${DETECTOR})
 endfunction()

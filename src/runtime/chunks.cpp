@@ -4,8 +4,7 @@
 
 namespace pf::rt {
 
-constinit uintptr_t g_chunks[uintptr_t{1} << (kAddressBits - kChunkBits)] = {};
-constinit char* g_zero_chunk = nullptr;
+constinit Area g_area = {};
 
 namespace {
 
@@ -13,18 +12,16 @@ std::size_t chunk_bytes() { return kLinesBytes + kGranulesPerChunk * kCellBytes;
 
 }  // namespace
 
-void initialize_chunks() { g_zero_chunk = static_cast<char*>(map_or_die(chunk_bytes(), "shadow memory")); }
-
 char* new_chunk(uintptr_t address) {
   auto* fresh = static_cast<char*>(sys::map(chunk_bytes()));
   if (fresh == nullptr) die_of("out of memory for shadow memory");
   sys::no_huge_pages(fresh, chunk_bytes());  // a touched byte would cost 2 MiB
   uintptr_t expected = 0;
-  const uintptr_t distance = static_cast<uintptr_t>(fresh - g_zero_chunk);
-  if (!__atomic_compare_exchange_n(&g_chunks[chunk_index(address)], &expected, distance, false, __ATOMIC_ACQ_REL,
+  const uintptr_t distance = static_cast<uintptr_t>(fresh - g_area.zero_chunk);
+  if (!__atomic_compare_exchange_n(&g_area.chunks[chunk_index(address)], &expected, distance, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE)) {
     sys::unmap(fresh, chunk_bytes());
-    return g_zero_chunk + expected;
+    return g_area.zero_chunk + expected;
   }
   return fresh;
 }

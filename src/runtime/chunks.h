@@ -1,7 +1,7 @@
 // From an address of the program to what the runtime keeps about it.
 //
 //   address  ┌──────── chunk, 4 MiB ────────┬── granule, 8 bytes ──┬ byte ┐
-//            └ bits 22..46: index of g_chunks┴ bits 3..21: its cell ┴ 0..2 ┘
+//            └ bits 22..46: index of a table┴ bits 3..21: its cell ┴ 0..2 ┘
 //
 // A chunk has one cell per granule (the detector's history of these 8 bytes) and one line per 128 bytes (objects that live there: locks,
 // atomics, heap blocks; see objects.h). Chunks are mapped when they are first needed, and their pages are touched only where the program
@@ -23,15 +23,19 @@ inline constexpr uintptr_t kLinesBytes = kLinesPerChunk * sizeof(uintptr_t);
 // Decided by the detector's cell (host.h).
 extern const uintptr_t kCellBytes;
 
-extern uintptr_t g_chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
-extern char* g_zero_chunk;
+// One object, so that one register is the base of both.
+struct Area {
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * 2 * sizeof(uint64_t)];  // for the largest cell; never written
+  uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
+};
+extern Area g_area;
 
 inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask) >> kChunkBits; }
 
 // The chunk, or null if nothing is known of these addresses.
 [[gnu::always_inline]] inline char* existing_chunk(uintptr_t address) {
-  const uintptr_t distance = __atomic_load_n(&g_chunks[chunk_index(address)], __ATOMIC_ACQUIRE);
-  return distance == 0 ? nullptr : g_zero_chunk + distance;
+  const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_ACQUIRE);
+  return distance == 0 ? nullptr : g_area.zero_chunk + distance;
 }
 
 [[gnu::noinline, gnu::cold]] char* new_chunk(uintptr_t address);
@@ -40,8 +44,6 @@ inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask
   char* c = existing_chunk(address);
   return c != nullptr ? c : new_chunk(address);
 }
-
-void initialize_chunks();
 
 // Which of these pages are in memory.
 class TouchedPages {

@@ -24,7 +24,7 @@ void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc) {
   const uintptr_t extent = size == 0 ? 1 : size;
   forget_blocks(t, address, address + extent);
   host::begin_block(t, address, extent);
-  const depot::Id where = stack(t, t.caller != 0 ? t.caller : pc);
+  const depot::Id where = stack_through_library(t, t.caller != 0 ? t.caller : pc);
   Line line(address);
   Block& b = line.add<Block>(address, *t.arena);
   b.size = size;
@@ -39,7 +39,7 @@ uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {
   const uintptr_t site = t.caller != 0 ? t.caller : pc;
   uintptr_t size = 0;
   {
-    const depot::Id where = stack(t, site);
+    const depot::Id where = stack_through_library(t, site);
     const Line line(address);
     Block* b = line.find<Block>(address);
     if (b == nullptr) return 0;

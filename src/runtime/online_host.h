@@ -63,7 +63,7 @@ class OnlineHost {
 
   // --- plain accesses ---
 
-  // Hot: two loads to the cell, then the store's own test.
+  // Hot: one load to find the cell, one of its latest mark, one compare.
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
     Thread* t = self;
@@ -74,15 +74,26 @@ class OnlineHost {
     if constexpr (kSize == 16) {
       const Cell* cell = &hot_cell(address);
       if (offset == 0 && (address & kInChunk) <= kInChunk - 15 &&
-          Store::template same_epoch<kOp>(cell[0], 0xFF, of(*t).now) &&
-          Store::template same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) [[likely]]
+          Store::template latest_is_same_epoch<kOp>(cell[0], 0xFF, of(*t).now) &&
+          Store::template latest_is_same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) [[likely]]
         return;
     } else if (offset + kSize <= 8) [[likely]] {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
-      if (Store::template same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
+      if (Store::template latest_is_same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
         return;
     }
-    access_slow<kOp>(*t, address, kSize, pc);
+    access_more<kOp>(*t, address, kSize, pc);
+  }
+
+  // Warm: the other words of the cell. Apart, so that the hot path needs few registers.
+  template <Op kOp>
+  [[gnu::noinline]] static void access_more(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    const uintptr_t offset = address & 7;
+    if (offset + size <= 8) [[likely]] {
+      const auto mask = static_cast<uint8_t>((0xFFU >> (8 - size)) << offset);
+      if (same_epoch<kOp>(of(t), hot_cell(address), mask)) return;
+    }
+    access_slow<kOp>(t, address, size, pc);
   }
 
   // The same test for any bytes.
@@ -278,8 +289,8 @@ class OnlineHost {
   }
 
   static Cell& hot_cell(uintptr_t address) {
-    const uintptr_t distance = __atomic_load_n(&g_chunks[chunk_index(address)], __ATOMIC_RELAXED);
-    return cells(g_zero_chunk + distance)[address >> kGranuleBits & (kGranulesPerChunk - 1)];
+    const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
+    return cells(g_area.zero_chunk + distance)[address >> kGranuleBits & (kGranulesPerChunk - 1)];
   }
   static Cell* cells(char* chunk) { return reinterpret_cast<Cell*>(chunk + kLinesBytes); }
 

@@ -17,6 +17,10 @@ class PieceStore {
   struct Now {};
   static void renew(Now&, const typename D::Thread&) {}
   template <Op kOp>
+  static bool latest_is_same_epoch(const Cell&, uint8_t, const Now&) {
+    return false;
+  }
+  template <Op kOp>
   static bool same_epoch(const Cell&, uint8_t, const Now&) {
     return false;
   }

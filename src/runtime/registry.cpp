@@ -92,7 +92,7 @@ Thread* adopt() {
 
 Thread* announce(Thread& parent, uintptr_t pc) {
   const Scope scope(parent);
-  return host::new_thread(&parent, new_info(parent.info->id, stack(parent, pc)));
+  return host::new_thread(&parent, new_info(parent.info->id, stack_through_library(parent, pc)));
 }
 
 void forget_announced(Thread& child) {

@@ -2,6 +2,7 @@
 // a summary on every way out that a process can see coming.
 #include "runtime/runtime.h"
 
+#include <link.h>
 #include <stdio.h>
 
 #include "runtime/abi/abi.h"
@@ -32,6 +33,15 @@ constinit int g_process = 0;
 
 [[gnu::constructor(101)]] void start() { initialize(); }
 [[gnu::destructor(101)]] void finish();
+
+int find_program(dl_phdr_info* info, std::size_t, void*) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& h = info->dlpi_phdr[i];
+    if (h.p_type != PT_LOAD || (h.p_flags & PF_X) == 0) continue;
+    set_program_text(info->dlpi_addr + h.p_vaddr, info->dlpi_addr + h.p_vaddr + h.p_memsz);
+  }
+  return 1;  // the first one is the program
+}
 
 // From the kernel: GCC starts us before libc has set `environ`.
 constinit Text* g_environment_text = nullptr;
@@ -66,10 +76,10 @@ void initialize() {
   if (__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_starting) return;
   g_starting = true;
   sys::register_barrier_on_all_threads();
-  initialize_chunks();
   parse_options(default_options());
   read_options(initial_environment());
   output::initialize(initial_environment());
+  dl_iterate_phdr(&find_program, nullptr);
   registry::adopt_main();
   watch_forks();
   __atomic_store_n(&g_process, sys::process_id(), __ATOMIC_RELAXED);

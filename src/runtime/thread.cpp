@@ -32,6 +32,43 @@ depot::Id calls_anew(Thread& t) {
   return id;
 }
 
+namespace {
+
+constinit uintptr_t g_text_begin = 0, g_text_end = 0;  // of the program itself
+
+// Whether a call instruction ends here: E8 and a distance, or FF with one of the forms that call through.
+bool is_after_call(uintptr_t pc) {
+  if (pc < g_text_begin + 7 || pc >= g_text_end) return false;
+  const auto* code = reinterpret_cast<const uint8_t*>(pc);
+  if (code[-5] == 0xE8) return true;
+  for (int length = 2; length <= 7; ++length) {
+    if (code[-length] == 0xFF && (code[-length + 1] & 0x38) == 0x10) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void set_program_text(uintptr_t begin, uintptr_t end) {
+  g_text_begin = begin;
+  g_text_end = end;
+}
+
+// A function's calls leave their return addresses at one place, just below where its own stack pointer rests: where it
+// was when the function announced itself.
+depot::Id stack_through_library(Thread& t, uintptr_t pc) {
+  const depot::Id below = calls(t);
+  if (t.top == t.bottom) return depot::push(below, pc);
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const uintptr_t distance = static_cast<uint32_t>(t.top[-1].stack_pointer - static_cast<uint32_t>(here));
+  constexpr uintptr_t kFar = uintptr_t{64} << 10;
+  if (distance < sizeof(uintptr_t) || distance > kFar || here + distance > t.info->stack_end)
+    return depot::push(below, pc);
+  const uintptr_t called_from = reinterpret_cast<const uintptr_t*>(here + distance)[-1];
+  if (called_from - 1 == pc || !is_after_call(called_from)) return depot::push(below, pc);
+  return depot::push(depot::push(below, called_from - 1), pc);
+}
+
 void hold(Thread& t, uintptr_t lock, LockMode mode) {
   t.locks_changed = true;
   for (uint32_t i = t.held_count; i-- > 0;) {

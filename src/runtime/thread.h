@@ -108,6 +108,9 @@ inline depot::Id calls(Thread& t) {
   return t.top[-1].stack != 0 ? t.top[-1].stack : calls_anew(t);
 }
 inline depot::Id stack(Thread& t, uintptr_t pc) { return depot::push(calls(t), pc); }
+// The same for a call that may come from a library without instrumentation: with the place where the program called that.
+depot::Id stack_through_library(Thread& t, uintptr_t pc);
+void set_program_text(uintptr_t begin, uintptr_t end);
 
 // --- held locks ---
 

@@ -76,7 +76,7 @@ void keep(Thread& t, int number, const siginfo_t* info, const void* context) {
     t.pending = static_cast<PendingSignal*>(map_or_die(Thread::kPendingMax * sizeof(PendingSignal), "signals"));
   }
   for (uint32_t i = 0; i < t.pending_count; ++i) {
-    if (t.pending[i].number == number && number < SIGRTMIN) return;
+    if (t.pending[i].number == number && number < __SIGRTMIN) return;
   }
   if (t.pending_count == Thread::kPendingMax) return;
   PendingSignal& p = t.pending[t.pending_count];

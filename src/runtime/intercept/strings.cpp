@@ -135,11 +135,14 @@ Comparison compare_strings(const char* p, const char* q, size_t n) {
   return {0, n};
 }
 
+// As in the C locale: how far a comparison in another one looks may differ by letters that are no ASCII.
+unsigned lower(unsigned c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; }
+
 size_t read_by_case_compare(const char* p, const char* q, size_t n) {
   const auto* a = reinterpret_cast<const unsigned char*>(p);
   const auto* b = reinterpret_cast<const unsigned char*>(q);
   for (size_t i = 0; i < n; ++i) {
-    if (tolower(a[i]) != tolower(b[i]) || a[i] == 0) return i + 1;
+    if (lower(a[i]) != lower(b[i]) || a[i] == 0) return i + 1;
   }
   return n;
 }

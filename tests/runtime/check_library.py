@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks a built runtime library, so that what was measured once cannot rot unseen.
+
+- It imports nothing but libc's functions on the list below: no malloc, no printf, nothing of the C++ library.
+- The hot entry points are leaves: up to their first return no push, no call, and no more instructions than the limit.
+  (Slow paths are reached by a jump; they are not counted.)
+
+    check_library.py LIBRARY [--hot]
+"""
+import re
+import subprocess
+import sys
+
+IMPORTS = """
+__cxa_finalize __errno_location __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
+__tsan_default_options __tsan_default_suppressions __tsan_on_finalize __tsan_on_initialize __tsan_on_report
+__pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp
+dl_iterate_phdr dladdr dlsym dlvsym fflush memcmp strcmp strlen strncmp strrchr strnlen
+pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getstack pthread_exit pthread_getattr_np
+pthread_key_create pthread_self pthread_setspecific stdin stdout
+""".split()
+
+# Instructions of the hot path with its return, as built by clang 19 and by g++ 12, rounded up.
+LIMITS = {f"__tsan_{op}{size}": limit for op, limit in (("read", 34), ("write", 34)) for size in (1, 2, 4, 8)}
+BLOCK = re.compile(r"^[0-9a-f]+ <(\S+)>:$")
+INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+([a-z]\S*)")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def undefined(library):
+    for line in output("nm", "-D", "--undefined-only", library).splitlines():
+        yield line.split()[-1].split("@")[0]
+
+
+def disassembly(library, function):
+    """The instructions of a function, up to its first return."""
+    for line in output("objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", library).splitlines():
+        match = INSTRUCTION.match(line)
+        if match:
+            yield match[1]
+            if match[1].startswith("ret"):
+                return
+
+
+def hot_path_faults(library):
+    for function, limit in LIMITS.items():
+        instructions = list(disassembly(library, function))
+        if not instructions or not instructions[-1].startswith("ret"):
+            yield f"{function}: no return found"
+        elif len(instructions) > limit:
+            yield f"{function}: {len(instructions)} instructions, at most {limit} expected"
+        for forbidden in ("push", "call"):
+            if any(i.startswith(forbidden) for i in instructions):
+                yield f"{function}: has a {forbidden} on its hot path"
+
+
+def main():
+    library = sys.argv[1]
+    faults = [f"imports {name}" for name in undefined(library) if name not in IMPORTS]
+    if "--hot" in sys.argv:
+        faults += hot_path_faults(library)
+    print("\n".join(faults) if faults else f"{library}: as it should be")
+    return 1 if faults else 0
+
+
+sys.exit(main())
