@@ -90,12 +90,10 @@ struct FastTrack : HappensBefore<Env> {
     Atomics* atomics = nullptr;  // since the last plain write
   };
 
-  // [Read Same Epoch] and [Write Same Epoch]. Hot: one load, one compare, one branch for both. A read after a write of
-  // its own epoch adds nothing either: whoever races with it races with that write.
+  // [Read Same Epoch] and [Write Same Epoch]. Hot: one load, one compare, one branch for both.
   static bool same_epoch(const Thread& t, const Var& x, Op op, Env& env) {
     const bool write = op == Op::Write;
-    const Epoch now = Hb::epoch(t);
-    const bool same = x.write.epoch == now || (!write && x.reads.last.epoch == now);
+    const bool same = (write ? x.write : x.reads.last).epoch == Hb::epoch(t);
     if (same) env.count(write ? WriteSameEpoch : ReadSameEpoch);
     return same;
   }

@@ -41,8 +41,9 @@ class CompactStore {
     if (now.epoch != epoch) now = {epoch, {}};
   }
 
-  // [Read Same Epoch] and [Write Same Epoch] of FastTrack: a mark of this very epoch covers the bytes; a write covers
-  // reads too. No lock: only the thread itself writes marks of its own epoch. The latest mark is the first word.
+  // [Read Same Epoch] and [Write Same Epoch] of FastTrack: a mark of this very epoch covers the bytes. A write covers reads
+  // too: whoever races with the read races with the thread's own write before it in the same epoch. No lock: only the
+  // thread itself writes marks of its own epoch. The latest mark is the first word.
   // Hot: one load, one compare.
   template <Op kOp>
   [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
