@@ -1,6 +1,8 @@
 # The kinds of test. Each takes the folder of its name below tests/; a folder without sources is skipped with a message.
 #
 #   pf_test(NAME [DISCOVER] DEPENDS room...)   GoogleTest executable of all NAME/*.cpp; one ctest entry, or one per case
+#   pf_online(NAME)                            GoogleTest of NAME/*_test.cpp and realize.cpp that runs NAME/player.cpp, built
+#                                              by both compilers' wrappers; one ctest entry
 #   pf_lit(NAME)                               lit suite of all NAME/**.test; one ctest entry
 #   pf_programs(COMPILER)                      lit suite of all programs/**.c and .cpp, built by clang or gcc; one ctest
 #                                              entry programs_COMPILER, label programs
@@ -28,6 +30,40 @@ function(pf_test NAME)
   else()
     pf_add_test(${NAME} $<TARGET_FILE:${NAME}_tests> --gtest_brief=1)
   endif()
+endfunction()
+
+# The player is built as users build their programs: by the wrapper, on top of a library that the wrapper knows nothing of.
+function(pf_online NAME)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${NAME})
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${NAME})
+  add_library(${NAME}_stage SHARED ${NAME}/stage.cpp)
+  target_include_directories(${NAME}_stage PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_options(${NAME}_stage PRIVATE -O2 -fno-sanitize=all -fno-builtin)
+  target_link_options(${NAME}_stage PRIVATE -fno-sanitize=all -Wl,--version-script=${source}/stage.map)
+  set_target_properties(${NAME}_stage PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${folder} LINK_DEPENDS ${source}/stage.map)
+
+  foreach(compiler clang:clang++-19 gcc:g++)
+    string(REPLACE ":" ";" compiler ${compiler})
+    list(GET compiler 0 name)
+    list(GET compiler 1 command)
+    set(player ${folder}/player_${name})
+    add_custom_command(OUTPUT ${player} VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E env PF_CXX=${command} $<TARGET_FILE_DIR:photofinish>/pf-c++ -std=c++20 -D_GNU_SOURCE -O1
+        -Wall -Wextra $<$<STREQUAL:${name},gcc>:-Wno-tsan> -I${CMAKE_CURRENT_SOURCE_DIR} ${source}/player.cpp -pthread
+        $<TARGET_FILE:${NAME}_stage> -Wl,-rpath,${folder} -o ${player}
+      DEPENDS ${source}/player.cpp ${source}/script.h ${source}/stage.h ${NAME}_stage photofinish pf_runtime_fasttrack)
+    list(APPEND players ${player})
+  endforeach()
+  add_custom_target(${NAME}_players DEPENDS ${players})
+
+  file(GLOB sources CONFIGURE_DEPENDS ${source}/*_test.cpp ${source}/realize.cpp)
+  add_executable(${NAME}_tests ${sources} property/oracle.cpp property/guarantees.cpp)
+  target_include_directories(${NAME}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(${NAME}_tests PRIVATE
+    PF_ONLINE_FOLDER="${folder}" PF_RUNTIME_FOLDER="${PROJECT_BINARY_DIR}/lib")
+  target_link_libraries(${NAME}_tests PRIVATE pf_trace pf_report GTest::gtest_main)
+  add_dependencies(${NAME}_tests ${NAME}_players)
+  pf_add_test(${NAME} $<TARGET_FILE:${NAME}_tests> --gtest_brief=1)
 endfunction()
 
 function(pf_lit NAME)

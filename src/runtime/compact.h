@@ -259,7 +259,9 @@ class CompactStore {
     Pieces parts;
     take_apart(old, bytes, parts, env);
     for (unsigned i = 0; i < parts.count; ++i) {
-      if ((parts.at(i).bytes & bytes) != 0) f(parts.at(i).var);
+      if ((parts.at(i).bytes & bytes) == 0) continue;
+      env.look_at(static_cast<uint8_t>(parts.at(i).bytes));
+      f(parts.at(i).var);
     }
     put_together(cell, bytes, parts, env);
   }

@@ -31,6 +31,8 @@ struct OnlineEnv {
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
     if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at};
   }
+  // Within the same granule.
+  void look_at(uint8_t bytes) { at = (at & ~uintptr_t{7}) + static_cast<unsigned>(__builtin_ctz(bytes)); }
   void count(unsigned) {}  // a counter costs as much as the rule
 
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new

@@ -226,8 +226,11 @@ class OnlineHost {
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (size > kMarkWhole && Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, Store::access(a), t.env,
-                   [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
+      Store::visit(cell, mask, Store::access(a), t.env, [&](typename D::Var& x) {
+        D::write(t.state, x, Store::access(a), t.env);
+        D::clear(x, t.env);  // what came before met the free, and meets nothing after it
+        D::write(t.state, x, Store::access(a), t.env);
+      });
     };
     if (size > kMarkWhole) {
       for_each_touched_granule(address, size, free_granule);

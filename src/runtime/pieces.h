@@ -37,6 +37,7 @@ class PieceStore {
       const auto common = static_cast<uint8_t>(p->mask & mask);
       if (common == 0) continue;
       if (common != p->mask) tear(*p, common, env);
+      env.look_at(common);
       f(p->var);
       mask = static_cast<uint8_t>(mask & ~common);
     }

@@ -113,9 +113,9 @@ void end(Thread& t) {
     count_ended(t);
     // A robust mutex goes to the next owner with all that this one did.
     for (uint32_t i = 0; i < t.held_count; ++i) host::release(t, t.held[i].address, t.held[i].mode);
-    host::end(t);
     const uintptr_t size = t.info->stack_end - t.info->stack_begin;
     if (t.info->id != 0) host::begin_block(t, t.info->stack_begin, size);  // gives its shadow back
+    host::end(t);                                                          // last: its slot goes on from this tick
   }
   unlink(t);
   self = nullptr;

@@ -82,7 +82,7 @@ void initialize() {
   dl_iterate_phdr(&find_program, nullptr);
   registry::adopt_main();
   watch_forks();
-  __atomic_store_n(&g_process, sys::process_id(), __ATOMIC_RELAXED);
+  become_own_process();
   __atomic_store_n(&g_ready, true, __ATOMIC_RELEASE);
   g_starting = false;
   tell_start();
@@ -102,6 +102,7 @@ void finish() {
 
 }  // namespace
 
+void become_own_process() { __atomic_store_n(&g_process, sys::process_id(), __ATOMIC_RELAXED); }
 bool is_own_process() { return g_process == sys::process_id(); }
 int exit_code() { return g_options.exitcode; }
 void leave_thread() { g_gone = true; }

@@ -7,8 +7,9 @@ void initialize();          // once, on the main thread; later calls do nothing
 void end_at_thread_exit();  // arranges that this thread's end is seen
 void leave_thread();        // the runtime has done with this thread: what still runs on it is not watched
 
-bool is_own_process();  // not a child that shares our memory (vfork)
-int exit_code();        // of a process that had reports and no supervisor
-void watch_forks();     // process.cpp
+bool is_own_process();      // not a child that shares our memory (vfork)
+void become_own_process();  // a child with a copy of it (fork)
+int exit_code();            // of a process that had reports and no supervisor
+void watch_forks();         // process.cpp
 
 }  // namespace pf::rt

@@ -4,17 +4,11 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "offline/stage.h"
-#include "property/oracle.h"
+#include "property/guarantees.h"
 
 namespace pf {
-
-struct Reports {
-  std::map<oracle::Race, Verdict> pairs;
-  std::string lie;  // the first wrong detail of a report, empty if there is none
-};
 
 Reports run_engine(DetectorStage& engine, std::span<const Event> trace);
 

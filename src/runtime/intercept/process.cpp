@@ -30,6 +30,7 @@ void in_child() {
   if (t == nullptr) return;
   registry::open_gate(*t);
   registry::only(*t);
+  become_own_process();
   output::start_over();
   summary_again();
 }

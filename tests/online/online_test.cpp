@@ -1,0 +1,406 @@
+// Every runtime against the oracle: random traces, played by real threads of a real program (player.cpp) that is built by
+// each compiler and forced through the order of the trace, must be reported as each engine guarantees it. The runtime is
+// tested here, not only its rules: instrumentation, interceptors, shadow, reports.
+//
+// PF_ONLINE_TRACES=N sets the number of traces, PF_SEED=S the first seed; a failure prints the seed, the shrunk trace and
+// the command to repeat it. PF_NO_SHRINK leaves the traces as they are, PF_KEEP the player's files in the temporary folder.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "online/realize.h"
+#include "property/guarantees.h"
+#include "property/shrink.h"
+#include "report/raw.h"
+#include "support/text_trace.h"
+#include "trace/generator.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace pf::online {
+namespace {
+
+namespace fs = std::filesystem;
+using report::RawAccess;
+using report::RawRace;
+
+uint64_t from_environment(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+uint64_t traces() { return from_environment("PF_ONLINE_TRACES", 400); }
+uint64_t first_seed() { return from_environment("PF_SEED", 1); }
+
+struct Config {
+  std::string engine, compiler;
+  friend std::ostream& operator<<(std::ostream& out, const Config& c) { return out << c.engine << "_" << c.compiler; }
+};
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = fs::temp_directory_path() / "photofinish-online-XXXXXX";
+    path_ = mkdtemp(name.data());
+    fs::create_directory(path_ / "run");
+  }
+  ~Scratch() {
+    if (std::getenv("PF_KEEP") == nullptr) fs::remove_all(path_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::string operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+// --- running the player ---
+
+using Batch = std::vector<Play>;
+
+void put(std::ofstream& out, const auto& value) { out.write(reinterpret_cast<const char*>(&value), sizeof value); }
+
+void write_script(const std::vector<Batch>& batches, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  put(out, uint64_t{batches.size()});
+  for (const Batch& batch : batches) {
+    put(out, uint64_t{batch.size()});
+    for (const Play& play : batch) {
+      put(out, play.cast);
+      for (const Step& s : play.steps) put(out, s);
+    }
+  }
+}
+
+template <class T>
+std::vector<T> read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::copy_n(bytes.data(), values.size() * sizeof(T), reinterpret_cast<char*>(values.data()));
+  return values;
+}
+
+bool run_player(const Config& config, const Scratch& scratch) {
+  const std::string player = std::string(PF_ONLINE_FOLDER) + "/player_" + config.compiler;
+  const std::string script = scratch / "script", places = scratch / "places", endings = scratch / "endings";
+  std::vector<std::string> settings = {"PHOTOFINISH_RUN=" + scratch / "run", "PHOTOFINISH_CHAIN=" + config.engine,
+                                       std::string("LD_LIBRARY_PATH=") + PF_RUNTIME_FOLDER + "/" + config.engine};
+  std::vector<char*> environment;
+  for (std::string& s : settings) environment.push_back(s.data());
+  for (char** e = environ; *e != nullptr; ++e) {
+    if (!std::string_view(*e).starts_with("LD_LIBRARY_PATH=")) environment.push_back(*e);
+  }
+  environment.push_back(nullptr);
+  const char* arguments[] = {player.c_str(), script.c_str(), places.c_str(), endings.c_str(), nullptr};
+  pid_t pid = 0;
+  if (posix_spawn(&pid, player.c_str(), nullptr, nullptr, const_cast<char**>(arguments), environment.data()) != 0)
+    return false;
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status == 0;
+}
+
+// --- reading its reports ---
+
+// Where the sites are in memory.
+class Sites {
+ public:
+  explicit Sites(const Places& places) {
+    for (uint32_t i = 0; i <= kSites; ++i) by_start_[places.sites[i]] = i;
+    const auto first = by_start_.begin();
+    longest_ = 4 * (std::next(first)->first - first->first);
+  }
+  std::optional<uint32_t> at(uint64_t pc) const {
+    const auto after = by_start_.upper_bound(pc);
+    if (after == by_start_.begin()) return {};
+    const auto [start, site] = *std::prev(after);
+    return pc - start < longest_ ? std::optional(site) : std::nullopt;
+  }
+
+ private:
+  std::map<uint64_t, uint32_t> by_start_;
+  uint64_t longest_;
+};
+
+// The reports of one batch, told apart by trace.
+class BatchReports {
+ public:
+  BatchReports(const Batch& batch, const Places& places) : batch_(batch), places_(places), sites_(places) {
+    reports_.resize(batch.size());
+    created_.push_back({});  // the main thread has no events
+    for (std::size_t t = 0; t < batch.size(); ++t) {
+      for (std::size_t i = 0; i < batch[t].steps.size(); ++i)
+        if (batch[t].steps[i].act == Act::Access) events_[batch[t].steps[i].site] = {t, i};
+      for (const ThreadId thread : batch[t].created) created_.push_back({t, thread});
+      held_.push_back(oracle::locks_held(batch[t].trace));
+    }
+    for (uint32_t i = 0; i < kLockKinds * kLocks; ++i) lock_at_[places.locks[i]] = i;
+  }
+
+  void read(const std::string& path) {
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      const Result<report::RawLine> parsed = report::parse_raw(line);
+      if (!parsed) return lie_everywhere("line: " + line);
+      if (const auto* race = std::get_if<RawRace>(&*parsed)) add(*race);
+      if (const auto* misuse = std::get_if<report::RawMisuse>(&*parsed)) lie_everywhere("misuse: " + misuse->what);
+      if (std::holds_alternative<report::RawLost>(*parsed)) lie_everywhere("lost line");
+      if (std::holds_alternative<report::RawSummary>(*parsed)) finished_ = true;
+    }
+    if (!finished_) lie_everywhere("end: there is no summary");
+  }
+  void lie_everywhere(const std::string& what) {
+    for (Reports& r : reports_) r.lie = what;
+  }
+  const std::vector<Reports>& all() const { return reports_; }
+
+ private:
+  struct Place {
+    std::size_t trace, event;
+  };
+  struct Actor {
+    std::size_t trace = ~std::size_t{0};
+    ThreadId thread{};
+  };
+
+  const Place* place_of(const RawAccess& a) const {
+    if (a.stack.empty()) return nullptr;
+    const auto site = sites_.at(a.stack.front());
+    const auto it = site ? events_.find(*site) : events_.end();
+    return it == events_.end() ? nullptr : &it->second;
+  }
+
+  void add(const RawRace& race) {
+    const Place* first = place_of(race.first);
+    const Place* second = place_of(race.second);
+    if (first == nullptr || second == nullptr) return lie_everywhere("place: it is no event's");
+    if (first->trace != second->trace) {
+      reports_[first->trace].lie = reports_[second->trace].lie = "events: they are of two traces";
+      return;
+    }
+    Reports& reports = reports_[first->trace];
+    const bool fresh = reports.pairs.try_emplace({first->event, second->event}, Verdict::Real).second;
+    std::string lie = fresh ? check(race.first, *first) : "count: the pair was reported before";
+    if (lie.empty()) lie = check(race.second, *second);
+    if (lie.empty()) lie = check_address(race, *first, *second);
+    if (reports.lie.empty() && !lie.empty())
+      reports.lie = lie + " (events " + std::to_string(first->event) + " and " + std::to_string(second->event) + ")";
+  }
+
+  std::string check(const RawAccess& a, const Place& place) const {
+    const Event& e = batch_[place.trace].trace[place.event];
+    if (a.thread >= created_.size() || created_[a.thread].trace != place.trace) return "thread";
+    if (created_[a.thread].thread != e.thread) return "thread";
+    if (a.op != access_name(e.op) || a.atomic != is_atomic(e.op)) return "operation";
+    if (a.size != (e.op == Op::Free ? e.value : e.size)) return "size";
+    const auto& held = held_[place.trace][place.event];
+    return locks(a, batch_[place.trace]) == std::set(held.begin(), held.end()) ? "" : "locks held";
+  }
+
+  std::set<oracle::Held> locks(const RawAccess& a, const Play& play) const {
+    std::set<oracle::Held> held;
+    for (const report::RawLock& l : a.locks) {
+      const auto number = lock_at_.find(l.address);
+      const auto lock = number == lock_at_.end() ? std::nullopt : play.lock_of(number->second);
+      held.insert({lock.value_or(0), !l.read});
+    }
+    return held;
+  }
+
+  // It lies in both accesses.
+  std::string check_address(const RawRace& race, const Place& first, const Place& second) const {
+    const Play& play = batch_[first.trace];
+    for (const std::size_t event : {first.event, second.event}) {
+      const Step& s = play.steps[event];
+      if (race.address - (places_.arena + s.object) >= s.size) return "address";
+    }
+    return {};
+  }
+
+  const Batch& batch_;
+  const Places& places_;
+  Sites sites_;
+  std::map<uint32_t, Place> events_;  // by site
+  std::map<uint64_t, uint32_t> lock_at_;
+  std::vector<Actor> created_;  // by the runtime's number
+  std::vector<std::vector<std::vector<oracle::Held>>> held_;
+  std::vector<Reports> reports_;
+  bool finished_ = false;
+};
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) return "end: signal " + std::to_string(WTERMSIG(status));
+  return "end: exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+// The reports of every trace of every batch.
+std::vector<std::vector<Reports>> play(const Config& config, const std::vector<Batch>& batches) {
+  const Scratch scratch;
+  write_script(batches, scratch / "script");
+  const bool played = run_player(config, scratch);
+  const auto places = read_all<Places>(scratch / "places");
+  const auto endings = read_all<Ending>(scratch / "endings");
+  std::vector<std::vector<Reports>> reports;
+  std::map<int, int> files;  // of a process id
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (!played || places.size() != 1 || i >= endings.size()) {
+      reports.emplace_back(batches[i].size(), Reports{{}, "end: the player failed"});
+      continue;
+    }
+    BatchReports of_batch(batches[i], places.front());
+    const std::string file = std::to_string(endings[i].pid) + "." + std::to_string(files[endings[i].pid]++) + ".raw";
+    of_batch.read(fs::path(scratch / "run") / file);
+    if (endings[i].status != 0) of_batch.lie_everywhere(describe_status(endings[i].status));
+    reports.push_back(of_batch.all());
+  }
+  return reports;
+}
+
+// --- judging ---
+
+std::string judge(const Config& config, const Play& play, const Reports& reports) {
+  if (!reports.lie.empty()) return "a report is wrong about its " + reports.lie;
+  return kGuarantees.at(config.engine)(play.trace, reports);
+}
+
+Trace generate(uint64_t seed) {
+  GeneratorOptions options = random_options(seed, 10 + seed % 60);
+  Generator generator(options);
+  Trace trace;
+  for (Event e; generator.next(e);) trace.push_back(e);
+  return trace;
+}
+
+struct Seeded {
+  uint64_t seed;
+  Trace trace;
+};
+
+// The traces one after the other in one process; what is wrong with the first that is not right, or nothing.
+std::string verify(const Config& config, const std::vector<Seeded>& traces) {
+  Batch batch;
+  uint32_t sites = 0;
+  for (const auto& [seed, trace] : traces) {
+    auto play = realize(trace, seed, sites);
+    if (!play || sites + play->accesses > kSites) return {};
+    sites += play->accesses;
+    batch.push_back(std::move(*play));
+  }
+  const auto reports = play(config, {batch});
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (std::string wrong = judge(config, batch[i], reports.front()[i]); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+// What is left of the failing traces: the fewest, and each as short as can be.
+std::vector<Seeded> shrink_all(const Config& config, std::vector<Seeded> traces) {
+  for (std::size_t i = traces.size(); i-- > 0 && traces.size() > 1;) {
+    std::vector<Seeded> fewer = traces;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!verify(config, fewer).empty()) traces = std::move(fewer);
+  }
+  for (std::size_t i = traces.size(); i-- > 0;) {
+    traces[i].trace = shrink(traces[i].trace, [&](std::span<const Event> t) {
+      std::vector<Seeded> smaller = traces;
+      smaller[i].trace.assign(t.begin(), t.end());
+      return !verify(config, smaller).empty();
+    });
+  }
+  return traces;
+}
+
+// The traces of a batch by their seeds, made small.
+std::string describe_failure(const Config& config, const std::vector<uint64_t>& seeds) {
+  std::vector<Seeded> traces;
+  for (const uint64_t seed : seeds) traces.push_back({seed, generate(seed)});
+  if (verify(config, traces).empty()) return "and not again when repeated\n";
+  if (std::getenv("PF_NO_SHRINK") == nullptr) traces = shrink_all(config, std::move(traces));
+  std::string text = "shrunk to\n";
+  for (const auto& [seed, trace] : traces) text += show(realize(trace, seed, 0)->trace) + "--\n";
+  return text + "of which: " + verify(config, traces) + "\n";
+}
+
+class Online : public testing::TestWithParam<Config> {};
+
+TEST_P(Online, KeepsTheGuaranteeOfItsEngine) {
+  const Config& config = GetParam();
+  std::vector<Batch> batches;
+  std::vector<std::vector<uint64_t>> seeds;
+  uint32_t sites = kSites;
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces(); ++seed) {
+    auto play = realize(generate(seed), seed, sites);
+    ASSERT_TRUE(play) << "seed " << seed << " cannot be played\n" << show(generate(seed));
+    if (sites + play->accesses > kSites) {
+      play = realize(generate(seed), seed, sites = 0);
+      batches.emplace_back();
+      seeds.emplace_back();
+    }
+    sites += play->accesses;
+    batches.back().push_back(std::move(*play));
+    seeds.back().push_back(seed);
+  }
+  const auto reports = play(config, batches);
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    for (std::size_t t = 0; t < batches[b].size(); ++t) {
+      const std::string wrong = judge(config, batches[b][t], reports[b][t]);
+      if (wrong.empty()) continue;
+      FAIL() << wrong << ", seed " << seeds[b][t] << ", " << describe_failure(config, seeds[b])
+             << "repeat: PF_SEED=" << seeds[b].front() << " PF_ONLINE_TRACES=" << seeds[b].size()
+             << " online_tests --gtest_filter=*" << config;
+    }
+  }
+}
+
+// What random traces seldom hit, written by hand.
+const std::vector<std::string_view> kDirectedTraces = {
+    // A thread that takes a dead one's place is not taken for it.
+    "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|w(V1)| T0|w(V1)| T0|r(V0)| "
+    "T2|end| "
+    "T0|join(T2)|",
+    "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|r(V1)| T0|w(V1)| T2|end| "
+    "T0|join(T2)|",
+    // What came before a free meets the free only.
+    "T0|alloc(0x10000000008,16)| T0|load(0x10000000008,8,relaxed)| T0|free(0x10000000008,16)| T1|w(0x10000000008,8)|",
+    // A failed exchange has its own order, and changes nothing.
+    "T0|w(V0)| T0|store(V1,release)| T1|load(V1,relaxed)| T1|w(V0)|",
+    // A round of a barrier begins before all have left the one before.
+    "T0|enter(B0)| T1|enter(B0)| T0|leave(B0)| T0|w(V0)| T0|enter(B0)| T1|leave(B0)| T1|r(V0)| T0|leave(B0)|",
+};
+
+TEST_P(Online, KeepsTheGuaranteeOnDirectedTraces) {
+  uint64_t seed = 0;
+  for (const std::string_view text : kDirectedTraces) {
+    const Trace trace = parse_trace(text).events;
+    ASSERT_TRUE(realize(trace, seed, 0)) << text;
+    ASSERT_FALSE(oracle::races(trace, oracle::Relation::Hb).empty()) << text;
+    for (const uint64_t end = seed + 4; seed < end; ++seed)
+      EXPECT_EQ(verify(GetParam(), {{seed, trace}}), "") << text << " with seed " << seed;
+  }
+}
+
+std::vector<Config> configs() {
+  std::vector<Config> all;
+  for (const fs::directory_entry& entry : fs::directory_iterator(PF_RUNTIME_FOLDER)) {
+    if (!fs::exists(entry.path() / "libphotofinish.so")) continue;
+    for (const char* compiler : {"clang", "gcc"}) all.push_back({entry.path().filename(), compiler});
+  }
+  std::ranges::sort(all, {}, [](const Config& c) { return std::pair(c.engine, c.compiler); });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Runtimes, Online, testing::ValuesIn(configs()),
+                         [](const auto& test) { return test.param.engine + "_" + test.param.compiler; });
+
+}  // namespace
+}  // namespace pf::online

@@ -1,0 +1,174 @@
+#include "property/guarantees.h"
+
+#include <algorithm>
+
+namespace pf {
+
+using oracle::Race;
+using oracle::Relation;
+
+namespace {
+
+std::set<std::size_t> seconds(const Reports& reports) {
+  std::set<std::size_t> set;
+  for (const auto& [race, verdict] : reports.pairs) set.insert(race.second);
+  return set;
+}
+
+std::string describe(const Race& r) { return "events " + std::to_string(r.first) + " and " + std::to_string(r.second); }
+
+std::string only_races_of(const Reports& reports, const std::vector<Race>& truth) {
+  for (const auto& [r, verdict] : reports.pairs) {
+    if (std::find(truth.begin(), truth.end(), r) == truth.end()) return "false alarm: " + describe(r);
+  }
+  return {};
+}
+
+// Exactly the accesses that race with an earlier one under the relation.
+template <Relation kRelation>
+std::string every_racy_access(std::span<const Event> trace, const Reports& reports) {
+  const std::vector<Race> truth = oracle::races(trace, kRelation);
+  const std::string alarm = only_races_of(reports, truth);
+  if (!alarm.empty()) return alarm;
+  const auto found = seconds(reports);
+  for (const Race& r : truth) {
+    if (!found.contains(r.second)) return "missed: " + describe(r);
+  }
+  return {};
+}
+
+// A byte of memory from one alloc or free to the next: what "variable" means for accesses that overlap in part.
+struct Variable {
+  uint64_t address;
+  std::size_t life;
+  friend auto operator<=>(const Variable&, const Variable&) = default;
+};
+
+std::pair<uint64_t, uint64_t> bytes_of(const Event& e) { return {e.target, e.op == Op::Free ? e.value : e.size}; }
+
+std::vector<Variable> shared_variables(std::span<const Event> trace, const Race& r) {
+  const auto [a, a_size] = bytes_of(trace[r.first]);
+  const auto [b, b_size] = bytes_of(trace[r.second]);
+  std::vector<Variable> variables;
+  for (uint64_t byte = std::max(a, b); byte < std::min(a + a_size, b + b_size); ++byte) {
+    const auto covers = [&](const Event& e) {
+      return (e.op == Op::Alloc || e.op == Op::Free) && byte - e.target < e.value;
+    };
+    const auto lives = [&](std::size_t end) {
+      return static_cast<std::size_t>(
+          std::count_if(trace.begin(), trace.begin() + static_cast<ptrdiff_t>(end), covers));
+    };
+    // A free ends one life as the second of a race and begins the next as the first.
+    if (lives(r.first + (trace[r.first].op == Op::Free ? 1 : 0)) == lives(r.second))
+      variables.push_back({byte, lives(r.second)});
+  }
+  return variables;
+}
+
+std::map<Variable, std::size_t> first_race_of_each(std::span<const Event> trace, const auto& races) {
+  std::map<Variable, std::size_t> first;
+  for (const Race& r : races) {
+    for (const Variable& v : shared_variables(trace, r)) {
+      const auto [it, fresh] = first.try_emplace(v, r.second);
+      it->second = std::min(it->second, r.second);
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+std::string racy_variables(std::span<const Event> trace, const Reports& reports) {
+  const std::vector<Race> truth = oracle::races(trace, Relation::Hb);
+  const std::string alarm = only_races_of(reports, truth);
+  if (!alarm.empty()) return alarm;
+  std::vector<Race> reported;
+  for (const auto& [race, verdict] : reports.pairs) reported.push_back(race);
+  const auto found = first_race_of_each(trace, reported);
+  for (const auto& [variable, second] : first_race_of_each(trace, truth)) {
+    const auto it = found.find(variable);
+    if (it == found.end()) return "missed the race of a variable at event " + std::to_string(second);
+    if (it->second != second) return "first race reported late, it is at event " + std::to_string(second);
+  }
+  return {};
+}
+
+// --- hybrids ---
+
+namespace {
+
+// A read lock protects reads only.
+std::set<uint64_t> protecting(const Event& e, const std::vector<oracle::Held>& held) {
+  std::set<uint64_t> locks;
+  for (const oracle::Held& l : held) {
+    if (l.for_writing || !writes(e.op)) locks.insert(l.lock);
+  }
+  return locks;
+}
+
+}  // namespace
+
+bool no_common_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
+  return std::none_of(a.begin(), a.end(), [&](uint64_t lock) { return b.contains(lock); });
+}
+bool one_without_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) { return a.empty() || b.empty(); }
+
+std::map<Race, Verdict> hybrid_races(std::span<const Event> trace, LocksAllow allow) {
+  const auto held = oracle::locks_held(trace);
+  const std::vector<Race> real = oracle::races(trace, Relation::Hb);
+  std::map<Race, Verdict> truth;
+  for (const Race& r : oracle::races(trace, Relation::WeakHb)) {
+    if (!allow(protecting(trace[r.first], held[r.first]), protecting(trace[r.second], held[r.second]))) continue;
+    const bool is_real = std::find(real.begin(), real.end(), r) != real.end();
+    truth.emplace(r, is_real ? Verdict::Real : Verdict::Potential);
+  }
+  return truth;
+}
+
+namespace {
+
+std::string check_only_hybrid_races(std::span<const Event> trace, const Reports& reports, LocksAllow allow) {
+  const auto truth = hybrid_races(trace, allow);
+  for (const auto& [race, verdict] : reports.pairs) {
+    const auto it = truth.find(race);
+    if (it == truth.end()) return "false alarm: " + describe(race);
+    if (it->second != verdict) return "wrong verdict: " + describe(race) + " is " + std::string(name(it->second));
+  }
+  return {};
+}
+
+std::string check_every_hybrid_race(std::span<const Event> trace, const Reports& reports, LocksAllow allow) {
+  const std::string alarm = check_only_hybrid_races(trace, reports, allow);
+  if (!alarm.empty()) return alarm;
+  for (const auto& [race, verdict] : hybrid_races(trace, allow)) {
+    if (!reports.pairs.contains(race)) return "missed: " + describe(race);
+  }
+  return {};
+}
+
+// Eraser knows no order and no more than one lockset: all that is sure is that it names conflicting accesses.
+std::string only_conflicts(std::span<const Event> trace, const Reports& reports) {
+  return only_races_of(reports, oracle::conflicts(trace));
+}
+
+}  // namespace
+
+Guarantee only_hybrid_races(LocksAllow allow) {
+  return [allow](auto trace, auto& reports) { return check_only_hybrid_races(trace, reports, allow); };
+}
+Guarantee every_hybrid_race(LocksAllow allow) {
+  return [allow](auto trace, auto& reports) { return check_every_hybrid_race(trace, reports, allow); };
+}
+
+const std::map<std::string_view, Guarantee> kGuarantees = {
+    {"generic", every_racy_access<Relation::Hb>},
+    {"djit", racy_variables},
+    {"fasttrack", racy_variables},
+    {"shb", every_racy_access<Relation::Shb>},
+    {"multilock", every_hybrid_race(no_common_lock)},
+    {"simplelock", only_hybrid_races(one_without_lock)},
+    {"acculock", only_hybrid_races(no_common_lock)},
+    {"eraser", only_conflicts},
+};
+
+}  // namespace pf
