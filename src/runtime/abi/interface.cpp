@@ -77,6 +77,13 @@ PF_EXPORT void __tsan_mutex_post_signal(void*, unsigned) { with_thread(look_agai
 PF_EXPORT void __tsan_mutex_pre_divert(void*, unsigned) { with_thread(look_again); }
 PF_EXPORT void __tsan_mutex_post_divert(void*, unsigned) { with_thread(look_away); }
 
+PF_EXPORT void __tsan_check_no_mutexes_held() {
+  const uintptr_t pc = PF_CALLER_PC;
+  with_thread([pc](Thread& t) {
+    if (t.held_count != 0) misuse(t, "mutex held in the wrong context", t.held[0].address, pc);
+  });
+}
+
 PF_EXPORT void __tsan_ignore_thread_begin() { with_thread(look_away); }
 PF_EXPORT void __tsan_ignore_thread_end() { with_thread(look_again); }
 
@@ -118,10 +125,10 @@ PF_EXPORT void __tsan_flush_memory() {}
 
 // --- what the suites of our peers use ---
 
-// A barrier is one word: how many it waits for in the lowest byte, and how many came above it.
+// A barrier is one word: how many it waits for in the lowest bits, and how many came above them.
 namespace {
 
-constexpr uint32_t kArrival = 256;
+constexpr uint32_t kArrival = 1024;
 
 uint32_t arrivals(uint32_t barrier) { return barrier / kArrival; }
 
