@@ -81,9 +81,8 @@ void place_call(Frame& frame, Dwarf_Die* cu, Dwarf_Die* inlined) {
   frame.column = number_attribute(inlined, DW_AT_call_column);
 }
 
-bool is_function(Dwarf_Die* die) {
-  const int tag = dwarf_tag(die);
-  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
+bool says_addresses(Dwarf_Die& die) {
+  return dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
 }
 
 // "a/./b/../c" as people write it: compilers record the names as they were given.
@@ -144,6 +143,7 @@ class Symbolizer::File {
   }
 
  private:
+  // A unit of compilation, or a function.
   struct Unit {
     uint64_t start, end;
     Dwarf_Die die;
@@ -173,20 +173,61 @@ class Symbolizer::File {
     return found;
   }
 
-  // The physical chain of scopes around the address: inlined functions up to the one that holds them all.
+  // The chain of functions around the address: inlined ones up to the one that holds them all.
   std::vector<Frame> by_debug_info(uint64_t address) {
     Dwarf_Die* cu = unit(address);
     if (cu == nullptr) return {};
     Dwarf_Die split;
     if (find_split(cu, split)) cu = &split;
-    Dwarf_Die* list = nullptr;
-    const int inner = dwarf_getscopes(cu, address - debug_bias_, &list);
-    const Malloced<Dwarf_Die> scopes(inner > 0 ? list : nullptr);
-    if (inner <= 0) return {};
-    const int count = dwarf_getscopes_die(scopes.get(), &list);
-    const Malloced<Dwarf_Die> chain(count > 0 ? list : nullptr);
-    if (count <= 0) return {};
-    return walk(cu, {chain.get(), static_cast<std::size_t>(count)}, address);
+    Dwarf_Die* function = this->function(cu, address - debug_bias_);
+    if (function == nullptr) return {};
+    std::vector<Dwarf_Die> chain{*function};
+    descend(*function, address - debug_bias_, chain);
+    std::ranges::reverse(chain);
+    return walk(cu, chain, address);
+  }
+
+  // The function of a unit that holds the address. By an index of our own: libdw's search looks into a function only if that
+  // holds the address, but GCC has the functions of a local class inside of the function around it.
+  Dwarf_Die* function(Dwarf_Die* cu, uint64_t pc) {
+    const auto [it, fresh] = functions_.try_emplace(cu->addr);
+    std::vector<Unit>& functions = it->second;
+    if (fresh) {
+      find_functions(*cu, functions);
+      std::ranges::sort(functions, {}, &Unit::start);
+    }
+    const auto after = std::ranges::upper_bound(functions, pc, {}, &Unit::start);
+    return after == functions.begin() || std::prev(after)->end <= pc ? nullptr : &std::prev(after)->die;
+  }
+
+  static void find_functions(Dwarf_Die& parent, std::vector<Unit>& functions) {
+    Dwarf_Die die;
+    for (int more = dwarf_child(&parent, &die); more == 0; more = dwarf_siblingof(&die, &die)) {
+      if (dwarf_tag(&die) == DW_TAG_subprogram) {
+        Dwarf_Addr base = 0, start = 0, end = 0;
+        for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;) {
+          if (start != 0 && start < end) functions.push_back({start, end, die});
+        }
+      }
+      if (dwarf_haschildren(&die) > 0) find_functions(die, functions);
+    }
+  }
+
+  // Adds the functions inlined at the address, outermost first. A block that says nothing of addresses may hold them all the same.
+  static bool descend(Dwarf_Die& parent, uint64_t pc, std::vector<Dwarf_Die>& chain) {
+    Dwarf_Die die;
+    for (int more = dwarf_child(&parent, &die); more == 0; more = dwarf_siblingof(&die, &die)) {
+      const int tag = dwarf_tag(&die);
+      const bool is_inlined = tag == DW_TAG_inlined_subroutine;
+      if (!is_inlined && tag != DW_TAG_lexical_block && tag != DW_TAG_try_block && tag != DW_TAG_catch_block) continue;
+      if (dwarf_haspc(&die, pc) > 0) {
+        if (is_inlined) chain.push_back(die);
+        descend(die, pc, chain);
+        return true;
+      }
+      if (!is_inlined && !says_addresses(die) && descend(die, pc, chain)) return true;
+    }
+    return false;
   }
 
   // The compilation unit that holds the address. By an index of our own: libdw's is .debug_aranges, which clang leaves out.
@@ -215,7 +256,6 @@ class Symbolizer::File {
     Frame frame;
     place(frame, address);
     for (Dwarf_Die& die : chain) {
-      if (!is_function(&die)) continue;
       name_function(frame, &die);
       found.push_back(std::exchange(frame, {}));
       if (dwarf_tag(&die) != DW_TAG_inlined_subroutine) {
@@ -287,6 +327,7 @@ class Symbolizer::File {
   std::vector<Segment> segments_;
   std::map<uint64_t, std::vector<Frame>> frames_;
   std::vector<Unit> units_;  // by address
+  std::map<void*, std::vector<Unit>> functions_;  // of each unit that was looked at, by address, without the bias
   Dwarf_Addr debug_bias_ = 0;
   bool units_read_ = false;
   std::vector<GlobalSymbol> globals_;  // by address; mangled

@@ -208,6 +208,7 @@ void halt_if_asked() {
 }  // namespace
 
 void found(Thread& t, const Finding& f) {
+  if (is_benign(f.address)) return;
   const Described prior = described(f.prior), now = described(f.now);
   const uint64_t hash = (hash_of(prior) + hash_of(now)) | 1;  // in either order
   bool fresh = false;
@@ -215,7 +216,7 @@ void found(Thread& t, const Finding& f) {
   __atomic_fetch_add(&g_dynamic, 1, __ATOMIC_RELAXED);
   if (pair == nullptr) return;
   __atomic_fetch_add(&pair->count, 1, __ATOMIC_RELAXED);
-  if (!fresh || is_benign(f.address) || !g_options.report_bugs) return;
+  if (!fresh || !g_options.report_bugs) return;
   __atomic_fetch_add(&g_reported, 1, __ATOMIC_RELAXED);
   write_race(t, f, prior, now, pair->key);
   tell_program(t, {f.address, now.stack, prior.stack, index(f.prior_thread), now.size(), prior.size(), writes(now.op()),
@@ -223,27 +224,42 @@ void found(Thread& t, const Finding& f) {
   halt_if_asked();
 }
 
-void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc) {
-  if (!g_options.report_bugs) return;
-  const Scope scope(t);
-  const depot::Id where = stack(t, pc);
+namespace {
+
+// Whether it is new.
+bool report_misuse(const char* what, uintptr_t address, uint32_t thread, depot::Id where) {
+  if (!g_options.report_bugs) return false;
   bool fresh = false;
   if (enter(((uint64_t{where} * 0x9E3779B97F4A7C15U) ^ reinterpret_cast<uintptr_t>(what)) | 1, fresh) == nullptr ||
       !fresh)
-    return;
+    return false;
   __atomic_fetch_add(&g_reported, 1, __ATOMIC_RELAXED);
   Text out;
   out.put("{\"raw\":\"misuse\",\"what\":").quoted(what).put(",\"address\":").number(address);
-  out.put(",\"thread\":").number(t.info->id).put(",\"stack\":");
+  out.put(",\"thread\":").number(thread).put(",\"stack\":");
   put_stack(where, out);
   out.put('}');
-  {
-    const Guard guard(g_lock);
-    output::modules();
-    write_thread(t.info->id);
-    output::line(out);
+  const Guard guard(g_lock);
+  output::modules();
+  write_thread(thread);
+  output::line(out);
+  return true;
+}
+
+}  // namespace
+
+void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc) {
+  const Scope scope(t);
+  if (report_misuse(what, address, t.info->id, stack(t, pc))) halt_if_asked();
+}
+
+void report_thread_leaks() {
+  if (!g_options.report_thread_leaks) return;
+  for (uint32_t id = 1; id < registry::count(); ++id) {
+    const ThreadInfo& info = registry::info(id);
+    const bool leaked = __atomic_load_n(&info.ended, __ATOMIC_ACQUIRE) && !info.detached && !info.joined;
+    if (leaked) report_misuse("thread leak: it ended and was never joined", 0, id, info.created_at);
   }
-  halt_if_asked();
 }
 
 uint64_t reported() { return __atomic_load_n(&g_reported, __ATOMIC_RELAXED); }

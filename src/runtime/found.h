@@ -19,6 +19,9 @@ struct Finding {
 // A mistake of the program that is not a race, such as unlocking what is not locked.
 void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc);
 
+// At the end of the process: threads that ended and that nobody joined. Once for all that were created in the same place.
+void report_thread_leaks();
+
 uint64_t reported();                // races and misuses so far
 void count_ended(const Thread& t);  // its accesses stay in the sum
 void write_summary();               // at the end of the process, once

@@ -218,7 +218,10 @@ void only(Thread& t) {
   g_live = &t;
   t.next = t.previous = nullptr;
   t.info->os_id = sys::thread_id();
-  for (uint32_t i = 0; i < count(); ++i) info(i).written = false;  // the child writes to a file of its own
+  for (uint32_t i = 0; i < count(); ++i) {
+    info(i).written = false;  // the child writes to a file of its own
+    info(i).joined = true;    // nor can it join any of them
+  }
 }
 
 }  // namespace pf::rt::registry

@@ -96,6 +96,10 @@ Thread* current() {
 namespace {
 
 void finish() {
+  if (Thread* t = self; t != nullptr) {
+    const Scope scope(*t);
+    report_thread_leaks();
+  }
   write_summary();
   finish_alone();
 }

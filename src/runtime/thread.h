@@ -77,6 +77,10 @@ struct Thread {
   static constexpr uint32_t kPendingMax = 16;
   PendingSignal* pending;  // on pages of their own, once there was one
 
+  // Locks whose initialization this thread's first use was checked against (intercept/lock_memory.h).
+  static constexpr uint32_t kMetLocks = 64;
+  uintptr_t met_locks[kMetLocks];
+
   KnownAccess known[256];
 };
 

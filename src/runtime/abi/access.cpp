@@ -36,6 +36,22 @@ PF_UNALIGNED(4)
 PF_UNALIGNED(8)
 PF_UNALIGNED(16)
 
+// Accesses that the program makes through us, wherever they are.
+#define PF_THROUGH(BITS)                                                                                               \
+  PF_EXPORT uint##BITS##_t __sanitizer_unaligned_load##BITS(const void* p) {                                           \
+    Host::access<Op::Read, BITS / 8>(address_of(p), PF_CALLER_PC);                                                     \
+    uint##BITS##_t value;                                                                                              \
+    __builtin_memcpy(&value, p, sizeof value);                                                                         \
+    return value;                                                                                                      \
+  }                                                                                                                    \
+  PF_EXPORT void __sanitizer_unaligned_store##BITS(void* p, uint##BITS##_t value) {                                    \
+    Host::access<Op::Write, BITS / 8>(address_of(p), PF_CALLER_PC);                                                    \
+    __builtin_memcpy(p, &value, sizeof value);                                                                         \
+  }
+PF_THROUGH(16)
+PF_THROUGH(32)
+PF_THROUGH(64)
+
 // A virtual table pointer that is written with the value it has is no change that anybody can see.
 PF_EXPORT void __tsan_vptr_update(void** p, void* value) {
   if (*p != value) Host::access<Op::Write, sizeof(void*)>(address_of(p), PF_CALLER_PC);

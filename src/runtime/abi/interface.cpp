@@ -77,6 +77,13 @@ PF_EXPORT void __tsan_mutex_post_signal(void*, unsigned) { with_thread(look_agai
 PF_EXPORT void __tsan_mutex_pre_divert(void*, unsigned) { with_thread(look_again); }
 PF_EXPORT void __tsan_mutex_post_divert(void*, unsigned) { with_thread(look_away); }
 
+PF_EXPORT void __tsan_check_no_mutexes_held() {
+  const uintptr_t pc = PF_CALLER_PC;
+  with_thread([pc](Thread& t) {
+    if (t.held_count != 0) misuse(t, "mutex held in the wrong context", t.held[0].address, pc);
+  });
+}
+
 PF_EXPORT void __tsan_ignore_thread_begin() { with_thread(look_away); }
 PF_EXPORT void __tsan_ignore_thread_end() { with_thread(look_again); }
 
@@ -118,27 +125,26 @@ PF_EXPORT void __tsan_flush_memory() {}
 
 // --- what the suites of our peers use ---
 
+// A barrier is one word: how many it waits for in the lowest bits, and how many came above them.
 namespace {
 
-struct TestBarrier {
-  uint32_t arrived, size;
-};
+constexpr uint32_t kArrival = 1024;
+
+uint32_t arrivals(uint32_t barrier) { return barrier / kArrival; }
 
 }  // namespace
 
-PF_EXPORT void __tsan_testonly_barrier_init(uint64_t* barrier, unsigned count) {
-  *reinterpret_cast<TestBarrier*>(barrier) = {0, count};
-}
+PF_EXPORT void __tsan_testonly_barrier_init(uint32_t* barrier, unsigned count) { *barrier = count; }
 // Orders nothing that a detector could see.
-PF_EXPORT void __tsan_testonly_barrier_wait(uint64_t* barrier) {
-  auto* b = reinterpret_cast<TestBarrier*>(barrier);
-  const uint32_t mine = __atomic_fetch_add(&b->arrived, 1, __ATOMIC_SEQ_CST);
-  const uint32_t last = mine / b->size * b->size + b->size;
-  if (mine + 1 == last) sys::call_on(SYS_futex, &b->arrived, FUTEX_WAKE, 0x7FFFFFFF);
+PF_EXPORT void __tsan_testonly_barrier_wait(uint32_t* barrier) {
+  const uint32_t before = __atomic_fetch_add(barrier, kArrival, __ATOMIC_SEQ_CST);
+  const uint32_t size = before % kArrival;
+  const uint32_t last = arrivals(before) / size * size + size;
+  if (arrivals(before) + 1 == last) sys::call_on(SYS_futex, barrier, FUTEX_WAKE, 0x7FFFFFFF);
   for (;;) {
-    const uint32_t now = __atomic_load_n(&b->arrived, __ATOMIC_SEQ_CST);
-    if (static_cast<int32_t>(now - last) >= 0) return;
-    sys::call_on(SYS_futex, &b->arrived, FUTEX_WAIT, now);
+    const uint32_t now = __atomic_load_n(barrier, __ATOMIC_SEQ_CST);
+    if (arrivals(now) >= last) return;
+    sys::call_on(SYS_futex, barrier, FUTEX_WAIT, now);
   }
 }
 PF_EXPORT unsigned long __tsan_testonly_shadow_stack_current_size() {

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/intercept/lock_memory.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -13,6 +14,7 @@ constinit Real<decltype(&::pthread_cond_wait)> real_wait{"pthread_cond_wait", "G
 constinit Real<decltype(&::pthread_cond_timedwait)> real_timedwait{"pthread_cond_timedwait", "GLIBC_2.3.2"};
 constinit Real<decltype(&::pthread_cond_signal)> real_signal{"pthread_cond_signal", "GLIBC_2.3.2"};
 constinit Real<decltype(&::pthread_cond_broadcast)> real_broadcast{"pthread_cond_broadcast", "GLIBC_2.3.2"};
+constinit Real<decltype(&::pthread_cond_init)> real_init{"pthread_cond_init", "GLIBC_2.3.2"};
 constinit Real<decltype(&::pthread_cond_destroy)> real_destroy{"pthread_cond_destroy", "GLIBC_2.3.2"};
 PF_REAL(pthread_cond_clockwait);
 
@@ -33,6 +35,7 @@ template <class Wait>
 int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
   Thread* t = current();
   if (t == nullptr) return wait();
+  lock_memory::used(*t, c, pc);  // only here: once woken, it may be gone
   Waiting waiting{t, address_of(c), address_of(m)};
   {
     const Scope scope(*t);
@@ -46,8 +49,11 @@ int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
   return result;
 }
 
-void notify(pthread_cond_t* c) {
-  if (Thread* t = current(); t != nullptr) host::notify(*t, address_of(c));
+void notify(pthread_cond_t* c, uintptr_t pc) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  lock_memory::used(*t, c, pc);
+  host::notify(*t, address_of(c));
 }
 
 }  // namespace
@@ -62,14 +68,22 @@ PF_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, cloc
   return wait_on(c, m, PF_CALLER_PC, [=] { return real_pthread_cond_clockwait(c, m, clock, until); });
 }
 PF_EXPORT int pthread_cond_signal(pthread_cond_t* c) noexcept {
-  notify(c);
+  notify(c, PF_CALLER_PC);
   return real_signal(c);
 }
 PF_EXPORT int pthread_cond_broadcast(pthread_cond_t* c) noexcept {
-  notify(c);
+  notify(c, PF_CALLER_PC);
   return real_broadcast(c);
 }
+PF_EXPORT int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) noexcept {
+  const int result = real_init(c, attributes);
+  if (Thread* t = current(); result == 0 && t != nullptr) lock_memory::made_or_gone(*t, c, PF_CALLER_PC);
+  return result;
+}
 PF_EXPORT int pthread_cond_destroy(pthread_cond_t* c) noexcept {
-  if (Thread* t = current(); t != nullptr) host::forget_object(*t, address_of(c));
+  if (Thread* t = current(); t != nullptr) {
+    lock_memory::made_or_gone(*t, c, PF_CALLER_PC);
+    host::forget_object(*t, address_of(c));
+  }
   return real_destroy(c);
 }

@@ -6,6 +6,12 @@
 
 using namespace pf::rt;
 
+// A program may want to know when it may have to wait for another thread (TSan's name for it).
+namespace __tsan {
+[[gnu::weak]] void OnPotentiallyBlockingRegionBegin();
+[[gnu::weak]] void OnPotentiallyBlockingRegionEnd();
+}  // namespace __tsan
+
 namespace {
 
 constinit Real<int (*)(void*)> real_acquire{"__cxa_guard_acquire"};
@@ -15,7 +21,9 @@ constinit Real<void (*)(void*)> real_abort{"__cxa_guard_abort"};
 }  // namespace
 
 PF_EXPORT int __cxa_guard_acquire(void* guard) {
+  if (__tsan::OnPotentiallyBlockingRegionBegin != nullptr) __tsan::OnPotentiallyBlockingRegionBegin();
   const int mine = real_acquire(guard);
+  if (__tsan::OnPotentiallyBlockingRegionEnd != nullptr) __tsan::OnPotentiallyBlockingRegionEnd();
   if (Thread* t = current(); mine == 0 && t != nullptr) host::acquire_atomic(*t, address_of(guard));
   return mine;
 }

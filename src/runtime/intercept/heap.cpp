@@ -49,21 +49,28 @@ void* noted(void* p, std::size_t size, uintptr_t pc) {
 
 }  // namespace
 
-PF_EXPORT void* malloc(std::size_t size) noexcept {
+static void* malloc_at(std::size_t size, uintptr_t pc) {
   if (too_early(real_malloc)) return early(size);
-  return noted(real_malloc(size), size, PF_CALLER_PC);
+  return noted(real_malloc(size), size, pc);
 }
+static void free_at(void* p, uintptr_t pc) {
+  if (p == nullptr || is_early(p)) return;
+  if (Thread* t = current(); t != nullptr) heap::freeing(*t, p, pc);
+  real_free(p);
+}
+
+PF_EXPORT void* malloc(std::size_t size) noexcept { return malloc_at(size, PF_CALLER_PC); }
 
 PF_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
   if (too_early(real_calloc)) return early(count * size);
   return noted(real_calloc(count, size), count * size, PF_CALLER_PC);
 }
 
-PF_EXPORT void free(void* p) noexcept {
-  if (p == nullptr || is_early(p)) return;
-  if (Thread* t = current(); t != nullptr) heap::freeing(*t, p, PF_CALLER_PC);
-  real_free(p);
-}
+PF_EXPORT void free(void* p) noexcept { free_at(p, PF_CALLER_PC); }
+
+// For programs with a malloc of their own on top of ours.
+PF_EXPORT void* __interceptor_malloc(std::size_t size) noexcept { return malloc_at(size, PF_CALLER_PC); }
+PF_EXPORT void __interceptor_free(void* p) noexcept { free_at(p, PF_CALLER_PC); }
 
 static void* reallocate(void* p, std::size_t size, uintptr_t pc) {
   if (is_early(p)) {

@@ -33,7 +33,9 @@ void* mapped(void* p, size_t size) {
 
 void unmapping(uintptr_t address, size_t size, uintptr_t pc) {
   Thread* t = caller_thread();
-  if (t == nullptr || address % 4096 != 0 || address + size < address) return;  // the real one will refuse
+  // What the real one will refuse has no end here either: no address of a program has its highest bits set.
+  constexpr uintptr_t kAddresses = uintptr_t{1} << 47;
+  if (t == nullptr || address % 4096 != 0 || size > kAddresses || address + size > kAddresses) return;
   host::drop_block(*t, address, whole_pages(size), pc);
 }
 

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "runtime/instrumented.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/output.h"
 
@@ -51,6 +52,7 @@ PF_EXPORT int dlclose(void* handle) noexcept {
   dl_iterate_phdr(&add, before);
   output::modules();
   const int result = real_dlclose(handle);
+  forget_instrumented();
   dl_iterate_phdr(&add, after);
   for (std::size_t i = 0; i < before->count; ++i) {
     const Range& r = before->ranges[i];

@@ -5,6 +5,7 @@
 
 #include "runtime/found.h"
 #include "runtime/intercept/intercept.h"
+#include "runtime/intercept/lock_memory.h"
 #include "runtime/options.h"
 
 using namespace pf;
@@ -12,12 +13,14 @@ using namespace pf::rt;
 
 namespace {
 
+PF_REAL(pthread_mutex_init);
 PF_REAL(pthread_mutex_destroy);
 PF_REAL(pthread_mutex_lock);
 PF_REAL(pthread_mutex_trylock);
 PF_REAL(pthread_mutex_timedlock);
 PF_REAL(pthread_mutex_clocklock);
 PF_REAL(pthread_mutex_unlock);
+PF_REAL(pthread_rwlock_init);
 PF_REAL(pthread_rwlock_destroy);
 PF_REAL(pthread_rwlock_rdlock);
 PF_REAL(pthread_rwlock_tryrdlock);
@@ -28,15 +31,35 @@ PF_REAL(pthread_rwlock_trywrlock);
 PF_REAL(pthread_rwlock_timedwrlock);
 PF_REAL(pthread_rwlock_clockwrlock);
 PF_REAL(pthread_rwlock_unlock);
+PF_REAL(pthread_spin_init);
 PF_REAL(pthread_spin_destroy);
 PF_REAL(pthread_spin_lock);
 PF_REAL(pthread_spin_trylock);
 PF_REAL(pthread_spin_unlock);
 
-int taken(int result, volatile void* lock, LockMode mode) {
-  if (result != 0 && result != EOWNERDEAD) return result;  // a robust mutex whose owner died is taken all the same
-  if (Thread* t = current(); t != nullptr) lock_taken(*t, address_of(lock), mode);
+template <class Lock>
+int made(int result, Lock* lock, uintptr_t pc) {
+  if (Thread* t = current(); result == 0 && t != nullptr) lock_memory::made_or_gone(*t, lock, pc);
   return result;
+}
+
+// `real` takes the lock, or fails.
+template <class Lock, class Real>
+int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+  Thread* t = current();
+  if (t == nullptr) return real();
+  lock_memory::about_to_use(*t, lock, pc);
+  const int result = real();
+  if (result != 0 && result != EOWNERDEAD) return result;  // a robust mutex whose owner died is taken all the same
+  lock_taken(*t, address_of(lock), mode);
+  lock_memory::used(*t, lock, pc);
+  return result;
+}
+
+// What destroying leaves, so that glibc refuses to lock it.
+void complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
+  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return;
+  if (Thread* t = current(); t != nullptr) misuse(*t, "use of a destroyed mutex", address_of(m), pc);
 }
 
 // A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
@@ -48,17 +71,29 @@ bool will_refuse(const pthread_mutex_t* m) {
   return t != nullptr && held_as(*t, address_of(m)) == nullptr;
 }
 
-void giving_up(volatile void* lock, uintptr_t pc) {
-  if (Thread* t = current(); t != nullptr) lock_given_up(*t, address_of(lock), pc);
+template <class Lock>
+void giving_up(Lock* lock, uintptr_t pc) {
+  Thread* t = current();
+  if (t == nullptr) return;
+  lock_memory::used(*t, lock, pc);
+  lock_given_up(*t, address_of(lock), pc);
 }
 
-void destroyed(volatile void* lock, uintptr_t pc) {
+template <class Lock>
+void destroying(Lock* lock, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
   if (held_as(*t, address_of(lock)) != nullptr && g_options.report_destroy_locked) {
     misuse(*t, "destroy of a locked mutex", address_of(lock), pc);
   }
-  host::forget_object(*t, address_of(lock));
+  lock_memory::made_or_gone(*t, lock, pc);
+}
+
+// Not while a refusal is possible: what still lives keeps its history.
+template <class Lock>
+int destroyed(int result, Lock* lock) {
+  if (Thread* t = current(); result == 0 && t != nullptr) host::forget_object(*t, address_of(lock));
+  return result;
 }
 
 }  // namespace
@@ -83,70 +118,81 @@ void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc) {
 
 }  // namespace pf::rt
 
+PF_EXPORT int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* attributes) noexcept {
+  return made(real_pthread_mutex_init(m, attributes), m, PF_CALLER_PC);
+}
 PF_EXPORT int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {
-  const int result = real_pthread_mutex_destroy(m);
-  if (result == 0 || result == EBUSY) destroyed(m, PF_CALLER_PC);
-  return result;
+  destroying(m, PF_CALLER_PC);
+  return destroyed(real_pthread_mutex_destroy(m), m);
 }
 PF_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
-  return taken(real_pthread_mutex_lock(m), m, LockMode::Write);
+  const uintptr_t pc = PF_CALLER_PC;
+  const int result = take(m, LockMode::Write, pc, [=] { return real_pthread_mutex_lock(m); });
+  complain_if_destroyed(result, m, pc);
+  return result;
 }
 PF_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
-  return taken(real_pthread_mutex_trylock(m), m, LockMode::Write);
+  return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_trylock(m); });
 }
 PF_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) noexcept {
-  return taken(real_pthread_mutex_timedlock(m, until), m, LockMode::Write);
+  return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_timedlock(m, until); });
 }
 PF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) noexcept {
-  return taken(real_pthread_mutex_clocklock(m, clock, until), m, LockMode::Write);
+  return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_clocklock(m, clock, until); });
 }
 PF_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
   if (!will_refuse(m)) giving_up(m, PF_CALLER_PC);
   return real_pthread_mutex_unlock(m);
 }
 
+PF_EXPORT int pthread_rwlock_init(pthread_rwlock_t* l, const pthread_rwlockattr_t* attributes) noexcept {
+  return made(real_pthread_rwlock_init(l, attributes), l, PF_CALLER_PC);
+}
 PF_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t* l) noexcept {
-  destroyed(l, PF_CALLER_PC);
-  return real_pthread_rwlock_destroy(l);
+  destroying(l, PF_CALLER_PC);
+  return destroyed(real_pthread_rwlock_destroy(l), l);
 }
 PF_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* l) noexcept {
-  return taken(real_pthread_rwlock_rdlock(l), l, LockMode::Read);
+  return take(l, LockMode::Read, PF_CALLER_PC, [=] { return real_pthread_rwlock_rdlock(l); });
 }
 PF_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
-  return taken(real_pthread_rwlock_tryrdlock(l), l, LockMode::Read);
+  return take(l, LockMode::Read, PF_CALLER_PC, [=] { return real_pthread_rwlock_tryrdlock(l); });
 }
 PF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* l, const timespec* until) noexcept {
-  return taken(real_pthread_rwlock_timedrdlock(l, until), l, LockMode::Read);
+  return take(l, LockMode::Read, PF_CALLER_PC, [=] { return real_pthread_rwlock_timedrdlock(l, until); });
 }
 PF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock, const timespec* until) noexcept {
-  return taken(real_pthread_rwlock_clockrdlock(l, clock, until), l, LockMode::Read);
+  return take(l, LockMode::Read, PF_CALLER_PC, [=] { return real_pthread_rwlock_clockrdlock(l, clock, until); });
 }
 PF_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* l) noexcept {
-  return taken(real_pthread_rwlock_wrlock(l), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_rwlock_wrlock(l); });
 }
 PF_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
-  return taken(real_pthread_rwlock_trywrlock(l), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_rwlock_trywrlock(l); });
 }
 PF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* l, const timespec* until) noexcept {
-  return taken(real_pthread_rwlock_timedwrlock(l, until), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_rwlock_timedwrlock(l, until); });
 }
 PF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock, const timespec* until) noexcept {
-  return taken(real_pthread_rwlock_clockwrlock(l, clock, until), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_rwlock_clockwrlock(l, clock, until); });
 }
 PF_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* l) noexcept {
   giving_up(l, PF_CALLER_PC);
   return real_pthread_rwlock_unlock(l);
 }
 
+PF_EXPORT int pthread_spin_init(pthread_spinlock_t* l, int shared) noexcept {
+  return made(real_pthread_spin_init(l, shared), l, PF_CALLER_PC);
+}
 PF_EXPORT int pthread_spin_destroy(pthread_spinlock_t* l) noexcept {
-  destroyed(l, PF_CALLER_PC);
-  return real_pthread_spin_destroy(l);
+  destroying(l, PF_CALLER_PC);
+  return destroyed(real_pthread_spin_destroy(l), l);
 }
 PF_EXPORT int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
-  return taken(real_pthread_spin_lock(l), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_spin_lock(l); });
 }
 PF_EXPORT int pthread_spin_trylock(pthread_spinlock_t* l) noexcept {
-  return taken(real_pthread_spin_trylock(l), l, LockMode::Write);
+  return take(l, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_spin_trylock(l); });
 }
 PF_EXPORT int pthread_spin_unlock(pthread_spinlock_t* l) noexcept {
   giving_up(l, PF_CALLER_PC);

@@ -6,11 +6,13 @@
 #include <stdarg.h>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/intercept/lock_memory.h"
 
 using namespace pf::rt;
 
 namespace {
 
+PF_REAL(pthread_barrier_init);
 PF_REAL(pthread_barrier_wait);
 PF_REAL(pthread_barrier_destroy);
 PF_REAL(sem_init);
@@ -30,16 +32,26 @@ int taken(int result, sem_t* s) {
 
 }  // namespace
 
+PF_EXPORT int pthread_barrier_init(pthread_barrier_t* b, const pthread_barrierattr_t* attributes,
+                                   unsigned count) noexcept {
+  const int result = real_pthread_barrier_init(b, attributes, count);
+  if (Thread* t = current(); result == 0 && t != nullptr) lock_memory::made_or_gone(*t, b, PF_CALLER_PC);
+  return result;
+}
 PF_EXPORT int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
   Thread* t = current();
   if (t == nullptr) return real_pthread_barrier_wait(b);
+  lock_memory::used(*t, b, PF_CALLER_PC);  // only here: once all came, one of them may destroy it
   host::barrier_enter(*t, address_of(b));
   const int result = real_pthread_barrier_wait(b);
   host::barrier_leave(*t, address_of(b));
   return result;
 }
 PF_EXPORT int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
-  if (Thread* t = current(); t != nullptr) host::forget_object(*t, address_of(b));
+  if (Thread* t = current(); t != nullptr) {
+    lock_memory::made_or_gone(*t, b, PF_CALLER_PC);
+    host::forget_object(*t, address_of(b));
+  }
   return real_pthread_barrier_destroy(b);
 }
 

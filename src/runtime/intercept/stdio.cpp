@@ -114,6 +114,7 @@ int printed(int n, const char* to, size_t room, uintptr_t pc) {
 // --- making and closing ---
 
 PF_EXPORT FILE* fopen(const char* path, const char* mode) { return made(real_fopen(path, mode)); }
+PF_EXPORT FILE* __interceptor_fopen(const char* path, const char* mode) { return made(real_fopen(path, mode)); }
 PF_EXPORT FILE* fopen64(const char* path, const char* mode) { return made(real_fopen64(path, mode)); }
 PF_EXPORT FILE* freopen(const char* path, const char* mode, FILE* f) {
   if (descriptor(f) >= 0) fds::closing(calling_thread(), descriptor(f));

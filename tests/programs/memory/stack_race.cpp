@@ -7,7 +7,7 @@ int* address;
 int main() {
   together(
       [] {
-        int local = 0;
+        int local;
         address = &local;
         use(address);
         local = 1;  // CHECK: [[FILE]]:[[#@LINE]]

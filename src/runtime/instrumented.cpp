@@ -1,0 +1,103 @@
+#include "runtime/instrumented.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace pf::rt {
+namespace {
+
+// The dynamic section of a module, as the loader left it: with addresses, not offsets.
+struct Tables {
+  const Elf64_Sym* symbols = nullptr;
+  const char* names = nullptr;
+  const Elf64_Rela* relocations[2] = {};
+  uintptr_t bytes[2] = {};
+};
+
+Tables tables_of(const link_map& module) {
+  Tables t;
+  for (const Elf64_Dyn* d = module.l_ld; d->d_tag != DT_NULL; ++d) {
+    switch (d->d_tag) {
+      case DT_SYMTAB: t.symbols = reinterpret_cast<const Elf64_Sym*>(d->d_un.d_ptr); break;
+      case DT_STRTAB: t.names = reinterpret_cast<const char*>(d->d_un.d_ptr); break;
+      case DT_RELA: t.relocations[0] = reinterpret_cast<const Elf64_Rela*>(d->d_un.d_ptr); break;
+      case DT_RELASZ: t.bytes[0] = d->d_un.d_val; break;
+      case DT_JMPREL: t.relocations[1] = reinterpret_cast<const Elf64_Rela*>(d->d_un.d_ptr); break;
+      case DT_PLTRELSZ: t.bytes[1] = d->d_un.d_val; break;
+      default: break;
+    }
+  }
+  return t;
+}
+
+bool is_ours(const char* name) { return std::strncmp(name, "__tsan_", 7) == 0; }
+
+bool calls_us(const link_map& module) {
+  const Tables t = tables_of(module);
+  if (t.symbols == nullptr || t.names == nullptr) return false;
+  for (int part = 0; part < 2; ++part) {
+    for (uintptr_t i = 0; i < t.bytes[part] / sizeof(Elf64_Rela); ++i) {
+      const Elf64_Sym& symbol = t.symbols[ELF64_R_SYM(t.relocations[part][i].r_info)];
+      if (symbol.st_shndx == SHN_UNDEF && is_ours(t.names + symbol.st_name)) return true;
+    }
+  }
+  return false;
+}
+
+struct Range {
+  uintptr_t begin, end;
+};
+
+// A few modules by where they start; the lowest bit of an entry: instrumented. A collision costs time only.
+constexpr unsigned kKnown = 256;
+constinit uintptr_t g_known[kKnown] = {};
+// The program itself, if it is instrumented: where nearly all calls come from.
+constinit Range g_program = {};
+
+using Find = int (*)(void*, dl_find_object*);
+
+Find finder() {
+  static constinit Find found = nullptr;
+  static constinit bool looked = false;
+  if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
+    __atomic_store_n(&found, reinterpret_cast<Find>(dlsym(RTLD_DEFAULT, "_dl_find_object")), __ATOMIC_RELAXED);
+    __atomic_store_n(&looked, true, __ATOMIC_RELEASE);
+  }
+  return __atomic_load_n(&found, __ATOMIC_RELAXED);
+}
+
+bool look_up(uintptr_t pc) {
+  const Find find = finder();
+  dl_find_object object{};
+  if (find == nullptr || find(reinterpret_cast<void*>(pc), &object) != 0) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(object.dlfo_map_start);
+  uintptr_t& entry = g_known[begin >> 12 & (kKnown - 1)];
+  uintptr_t known = __atomic_load_n(&entry, __ATOMIC_RELAXED);
+  if ((known & ~uintptr_t{1}) != begin) {
+    known = begin | static_cast<uintptr_t>(calls_us(*object.dlfo_link_map));
+    __atomic_store_n(&entry, known, __ATOMIC_RELAXED);
+  }
+  const bool instrumented = (known & 1) != 0;
+  if (instrumented && object.dlfo_link_map->l_name[0] == '\0') {  // the program has no name
+    __atomic_store_n(&g_program.end, reinterpret_cast<uintptr_t>(object.dlfo_map_end), __ATOMIC_RELAXED);
+    __atomic_store_n(&g_program.begin, begin, __ATOMIC_RELEASE);
+  }
+  return instrumented;
+}
+
+}  // namespace
+
+bool is_instrumented(uintptr_t pc) {
+  const uintptr_t begin = __atomic_load_n(&g_program.begin, __ATOMIC_ACQUIRE);
+  if (begin != 0 && pc >= begin && pc < __atomic_load_n(&g_program.end, __ATOMIC_RELAXED)) return true;
+  return look_up(pc);
+}
+
+void forget_instrumented() {
+  for (uintptr_t& entry : g_known) __atomic_store_n(&entry, 0, __ATOMIC_RELAXED);
+}
+
+}  // namespace pf::rt

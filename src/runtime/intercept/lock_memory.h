@@ -1,0 +1,35 @@
+// A lock, a condition or a barrier is memory, too: to make and to destroy one is a write to it, to use it is a read. So who uses it
+// before it is made, or after it is gone, races.
+//
+// Only what instrumented code does counts. A use is told where the object itself orders it: before it is given up, after it is taken;
+// then it is ordered with all others, and cheap. That alone would order the first use after the initialization, too, so
+// each thread's first use is checked before it takes the lock, at bytes of its own.
+#pragma once
+#include "runtime/instrumented.h"
+#include "runtime/intercept/intercept.h"
+
+namespace pf::rt::lock_memory {
+
+inline bool counts(const Thread& t, uintptr_t pc) { return (t.busy | t.inside) == 0 && is_instrumented(pc); }
+
+template <class T>
+void made_or_gone(Thread& t, T* object, uintptr_t pc) {
+  if (counts(t, pc)) note_write(t, object, sizeof(T), pc);
+}
+
+template <class T>
+void used(Thread& t, T* object, uintptr_t pc) {
+  if (counts(t, pc)) note_read(t, object, 1, pc);
+}
+
+template <class T>
+void about_to_use(Thread& t, T* object, uintptr_t pc) {
+  const uintptr_t address = address_of(object);
+  uintptr_t& met = t.met_locks[(address >> 3 ^ address >> 9) % Thread::kMetLocks];
+  if (met == address || !counts(t, pc)) return;
+  met = address;
+  constexpr uintptr_t kOwnBytes = sizeof(T) > 8 ? 8 : 0;
+  note_read(t, reinterpret_cast<const char*>(address + kOwnBytes), 1, pc);
+}
+
+}  // namespace pf::rt::lock_memory
