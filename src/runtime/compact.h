@@ -69,10 +69,17 @@ class CompactStore {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
 
-  // An access as marks have it, and what a mark remembers for one byte.
+  // An access as marks have it; and f(access, byte) for each that a mark remembers of these bytes.
   static OnlineEnv::Access access(depot::Id id) { return {groups::code_of(id)}; }
-  static depot::Id access_of(OnlineEnv::Access a, uintptr_t address) {
-    return groups::access_at(a.id, static_cast<unsigned>(address & 7));
+  template <class F>
+  static void for_each_access(OnlineEnv::Access a, uint8_t bytes, F&& f) {
+    depot::Id before = 0;
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      if ((bytes >> byte & 1) == 0) continue;
+      const depot::Id access = groups::access_at(a.id, byte);
+      if (access != before) f(access, byte);
+      before = access;
+    }
   }
 
   // Calls f with the variable of each part of these bytes that has had the same accesses. f is the rule for the access:
@@ -90,6 +97,7 @@ class CompactStore {
       return visit_words(cell, old, bytes, env, f);
     }
     Var x = variable(old, bytes);
+    env.look_at(bytes);
     f(x);
     Two words;
     words.add(x.reads.last, 0, bytes, env);
@@ -260,7 +268,7 @@ class CompactStore {
     take_apart(old, bytes, parts, env);
     for (unsigned i = 0; i < parts.count; ++i) {
       if ((parts.at(i).bytes & bytes) == 0) continue;
-      env.look_at(static_cast<uint8_t>(parts.at(i).bytes));
+      env.look_at(parts.at(i).bytes);
       f(parts.at(i).var);
     }
     put_together(cell, bytes, parts, env);
@@ -279,6 +287,7 @@ class CompactStore {
       set(x, word, bytes);
     }
     if (!simple) return visit_words(cell, old, bytes, env, f);
+    env.look_at(bytes);
     f(x);
     Two latest;
     latest.add(x.reads.last, 0, bytes, env);

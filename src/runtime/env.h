@@ -21,7 +21,8 @@ struct OnlineEnv {
   struct Found {
     Mark<OnlineEnv> prior;
     Verdict verdict;
-    uintptr_t address;
+    uintptr_t granule;
+    uint8_t bytes;
   };
 
   void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
@@ -29,10 +30,10 @@ struct OnlineEnv {
   Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
-    if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at};
+    if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at & ~uintptr_t{7}, part};
   }
-  // Within the same granule.
-  void look_at(uint8_t bytes) { at = (at & ~uintptr_t{7}) + static_cast<unsigned>(__builtin_ctz(bytes)); }
+  // The bytes of the granule whose variable a rule is about to look at.
+  void look_at(uint64_t bytes) { part = static_cast<uint8_t>(bytes); }
   void count(unsigned) {}  // a counter costs as much as the rule
 
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
@@ -48,7 +49,8 @@ struct OnlineEnv {
   static constexpr unsigned kOutcomes = 32;
   Outcome outcomes[kOutcomes] = {};
   uint64_t knowledge = 1;  // renewed whenever the thread learns or ticks: then outcomes are others
-  uintptr_t at = 0;        // the bytes being looked at
+  uintptr_t at = 0;  // in the granule being looked at
+  uint8_t part = 0;
   unsigned found_count = 0;
   Found found[kMaxFound];
 };

@@ -364,7 +364,9 @@ class OnlineHost {
     const unsigned count = std::exchange(t.env.found_count, 0U);
     for (unsigned i = 0; i < count; ++i) {
       const Env::Found f = t.env.found[i];
-      found(t, {Store::access_of(f.prior.access, f.address), slots::owner(f.prior.epoch), now, f.address, f.verdict});
+      Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
+        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict});
+      });
     }
   }
 

@@ -27,7 +27,10 @@ class PieceStore {
 
   static void note_readers(const Cell&, Now&) {}
   static OnlineEnv::Access access(depot::Id id) { return {id}; }
-  static depot::Id access_of(OnlineEnv::Access a, uintptr_t) { return a.id; }
+  template <class F>
+  static void for_each_access(OnlineEnv::Access a, uint8_t bytes, F&& f) {
+    f(a.id, static_cast<unsigned>(__builtin_ctz(bytes)));
+  }
 
   // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
   template <class F>
@@ -43,6 +46,7 @@ class PieceStore {
     }
     if (mask != 0) {
       first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}};
+      env.look_at(mask);
       f(first->var);
     }
     unlock(cell, first);

@@ -109,7 +109,8 @@ const Held* held_as(const Thread& t, uintptr_t lock) {
 }
 
 depot::Id held_locks_anew(Thread& t) {
-  constexpr uint32_t kTold = 64;  // the latest: a report is to be read, and thousands would have to be told anew at each lock
+  constexpr uint32_t kTold =
+      64;  // the latest: a report is to be read, and thousands would have to be told anew at each lock
   depot::Id id = 0;
   for (uint32_t i = t.held_count < kTold ? 0 : t.held_count - kTold; i < t.held_count; ++i) {
     id = depot::push(id, t.held[i].address | uint64_t{t.held[i].mode == LockMode::Read} << 63);
