@@ -55,7 +55,13 @@ function(pf_runtime_for ROOM DETECTOR TEMPLATE sources)
   add_library(${library}_static STATIC $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:pf_${ROOM}_common>)
   set_target_properties(${library} ${library}_static PROPERTIES OUTPUT_NAME photofinish
     LIBRARY_OUTPUT_DIRECTORY ${folder} ARCHIVE_OUTPUT_DIRECTORY ${folder})
-  target_link_options(${library} PRIVATE -nostdlib++ -fno-sanitize=all -Wl,-z,defs -Wl,-z,now -Wl,-Bsymbolic -Wl,-z,nodelete)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_link_options(${library} PRIVATE -nostdlib++)
+  else()  # has no such option
+    target_link_options(${library} PRIVATE -nodefaultlibs)
+    target_link_libraries(${library} PRIVATE c gcc)
+  endif()
+  target_link_options(${library} PRIVATE -fno-sanitize=all -Wl,-z,defs -Wl,-z,now -Wl,-Bsymbolic -Wl,-z,nodelete)
   add_custom_command(TARGET ${library} POST_BUILD VERBATIM WORKING_DIRECTORY ${folder}
     COMMAND ln -sf libphotofinish.so libtsan.so COMMAND ln -sf libphotofinish.so libtsan.so.2)
   add_custom_command(TARGET ${library}_static POST_BUILD VERBATIM WORKING_DIRECTORY ${folder}
