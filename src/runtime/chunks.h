@@ -63,7 +63,9 @@ template <class F>
 void for_each_touched_part(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t bytes_per_page, F&& f) {
   constexpr uintptr_t kSmall = uintptr_t{32} << 10;
   if (end - begin <= kSmall) {
-    if (existing_chunk(begin) != nullptr || existing_chunk(end - 1) != nullptr) f(begin, end);
+    const uintptr_t chunk_end = (begin | kInChunk) + 1, border = chunk_end < end ? chunk_end : end;
+    if (existing_chunk(begin) != nullptr) f(begin, border);
+    if (border != end && existing_chunk(border) != nullptr) f(border, end);
     return;
   }
   for (uintptr_t from = begin, stop = 0; from < end; from = stop) {

@@ -49,7 +49,7 @@ struct OnlineEnv {
   static constexpr unsigned kOutcomes = 32;
   Outcome outcomes[kOutcomes] = {};
   uint64_t knowledge = 1;  // renewed whenever the thread learns or ticks: then outcomes are others
-  uintptr_t at = 0;  // in the granule being looked at
+  uintptr_t at = 0;        // in the granule being looked at
   uint8_t part = 0;
   unsigned found_count = 0;
   Found found[kMaxFound];
