@@ -30,12 +30,19 @@ bool equal(const Pattern& a, const Pattern& b) {
   return true;
 }
 
-Code intern(Pattern& p) {
-  uint32_t& head = bucket(p);
-  const Guard guard(g_lock);
-  for (uint32_t i = head; i != 0; i = g_patterns[i].next) {
+Code find(uint32_t from, const Pattern& p) {
+  for (uint32_t i = from; i != 0; i = g_patterns[i].next) {
     if (equal(g_patterns[i], p)) return kPattern | i;
   }
+  return kNone;
+}
+
+Code intern(Pattern& p) {
+  uint32_t& head = bucket(p);
+  // Without the lock first: patterns stay as they are once they are in a bucket.
+  if (const Code known = find(__atomic_load_n(&head, __ATOMIC_ACQUIRE), p); known != kNone) return known;
+  const Guard guard(g_lock);
+  if (const Code known = find(head, p); known != kNone) return known;
   if (g_last + 1 >= kPattern) return kNone;
   const uint32_t fresh = ++g_last;
   g_patterns.provide(fresh);

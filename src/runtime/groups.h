@@ -24,10 +24,10 @@ struct Step {
   Code from, with, to;
   uint16_t bytes;  // of both
 };
-inline constexpr unsigned kSteps = 256;
+inline constexpr unsigned kSteps = 1024;
 
 inline unsigned place(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
-  return ((of * 31 + with) * 0x9E3779B9U ^ (bytes * 256U + with_bytes) * 0x85EBCA6BU) >> 24;
+  return ((of * 31 + with) * 0x9E3779B9U ^ (bytes * 256U + with_bytes) * 0x85EBCA6BU) >> 22;
 }
 
 // `of` for its bytes, then `with` for the others': where both have a byte, the latter. kNone when there is no room.

@@ -24,11 +24,21 @@ void unwind(Thread& t, uintptr_t stack_pointer) {
   while (t.top != t.bottom && static_cast<int32_t>(t.top[-1].stack_pointer - target) < 0) --t.top;
 }
 
+namespace {
+
+depot::Id push(Thread& t, depot::Id below, uint64_t key) {
+  KnownStack& known = t.known_stacks[(key ^ key >> 9 ^ below * 7U) % 512];
+  if (known.key != key || known.below != below || known.id == 0) known = {key, below, depot::push(below, key)};
+  return known.id;
+}
+
+}  // namespace
+
 depot::Id calls_anew(Thread& t) {
   Frame* known = t.top;
   while (known != t.bottom && known[-1].stack == 0) --known;
   depot::Id id = known == t.bottom ? 0 : known[-1].stack;
-  for (; known != t.top; ++known) known->stack = id = depot::push(id, known->caller - 1);
+  for (; known != t.top; ++known) known->stack = id = push(t, id, known->caller - 1);
   return id;
 }
 
@@ -113,7 +123,7 @@ depot::Id held_locks_anew(Thread& t) {
       64;  // the latest: a report is to be read, and thousands would have to be told anew at each lock
   depot::Id id = 0;
   for (uint32_t i = t.held_count < kTold ? 0 : t.held_count - kTold; i < t.held_count; ++i) {
-    id = depot::push(id, t.held[i].address | uint64_t{t.held[i].mode == LockMode::Read} << 63);
+    id = push(t, id, t.held[i].address | uint64_t{t.held[i].mode == LockMode::Read} << 63);
   }
   t.locks = id;
   t.locks_changed = false;

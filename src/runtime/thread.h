@@ -51,6 +51,12 @@ struct KnownAccess {
   depot::Id id;
 };
 
+// The same for stacks and chains of locks.
+struct KnownStack {
+  uint64_t key;
+  depot::Id below, id;
+};
+
 struct Thread {
   // Hot:
   Frame* top;  // the next entry to fill
@@ -82,6 +88,7 @@ struct Thread {
   uintptr_t met_locks[kMetLocks];
 
   KnownAccess known[256];
+  KnownStack known_stacks[512];
 };
 
 // Null on a thread that the runtime has not met.
