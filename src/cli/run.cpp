@@ -35,11 +35,20 @@ Result<std::filesystem::path> runtime_of(const std::string& chain_text) {
 }
 
 Environment environment_of(const std::string& chain, const std::string& run, const std::string& runtime) {
-  const char* libraries = std::getenv("LD_LIBRARY_PATH");
-  const bool more = libraries != nullptr && *libraries != '\0';
-  return {{"PHOTOFINISH_RUN", run},
-          {"PHOTOFINISH_CHAIN", chain},
-          {"LD_LIBRARY_PATH", more ? fmt::format("{}:{}", runtime, libraries) : runtime}};
+  const auto value_of = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string libraries = value_of("LD_LIBRARY_PATH"), preloaded = value_of("LD_PRELOAD");
+  Environment environment = {{"PHOTOFINISH_RUN", run},
+                             {"PHOTOFINISH_CHAIN", chain},
+                             {"LD_LIBRARY_PATH", libraries.empty() ? runtime : fmt::format("{}:{}", runtime, libraries)}};
+  // A preloaded allocator would come before our runtime, which then would not see what is allocated. So ours comes first.
+  if (!preloaded.empty()) {
+    environment.emplace_back("LD_PRELOAD", fmt::format("{}/libphotofinish.so:{}", runtime, preloaded));
+    environment.emplace_back("PHOTOFINISH_PRELOADED", "1");
+  }
+  return environment;
 }
 
 // Until the program has ended: reports come out as they come in, signals go to the program.

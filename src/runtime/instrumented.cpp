@@ -33,11 +33,13 @@ Tables tables_of(const link_map& module) {
   return t;
 }
 
-bool is_ours(const char* name) { return std::strncmp(name, "__tsan_", 7) == 0; }
+// What every instrumented file calls first.
+bool is_ours(const char* name) { return std::strcmp(name, "__tsan_init") == 0; }
 
 bool calls_us(const link_map& module) {
   const Tables t = tables_of(module);
-  if (t.symbols == nullptr || t.names == nullptr) return false;
+  const bool has_addresses = reinterpret_cast<uintptr_t>(t.symbols) > module.l_addr;  // the kernel's own module has not
+  if (t.symbols == nullptr || t.names == nullptr || !has_addresses) return false;
   for (int part = 0; part < 2; ++part) {
     for (uintptr_t i = 0; i < t.bytes[part] / sizeof(Elf64_Rela); ++i) {
       const Elf64_Sym& symbol = t.symbols[ELF64_R_SYM(t.relocations[part][i].r_info)];
@@ -94,6 +96,15 @@ bool is_instrumented(uintptr_t pc) {
   const uintptr_t begin = __atomic_load_n(&g_program.begin, __ATOMIC_ACQUIRE);
   if (begin != 0 && pc >= begin && pc < __atomic_load_n(&g_program.end, __ATOMIC_RELAXED)) return true;
   return look_up(pc);
+}
+
+bool is_any_instrumented() {
+  const auto* debug = static_cast<const r_debug*>(dlsym(RTLD_DEFAULT, "_r_debug"));
+  if (debug == nullptr) return true;
+  for (const link_map* module = debug->r_map; module != nullptr; module = module->l_next) {
+    if (calls_us(*module)) return true;
+  }
+  return false;
 }
 
 void forget_instrumented() {

@@ -7,6 +7,8 @@ namespace pf::rt {
 
 // Whether the code at pc is of a module that calls us. Cheap: a compare for the program itself, else a search without locks.
 bool is_instrumented(uintptr_t pc);
+// Whether any module is that is there now.
+bool is_any_instrumented();
 // A module is gone, and another may come in its place.
 void forget_instrumented();
 

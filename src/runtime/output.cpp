@@ -13,6 +13,7 @@ constexpr int kHighDescriptor = 900;  // out of the way of programs that count t
 constinit const char* g_directory = nullptr;  // of the environment, or made by us
 constinit bool g_supervised = false;
 constinit int g_fd = -1;
+constinit uint64_t g_number = 0;  // of the file
 constinit bool g_lost = false;
 constinit uint64_t g_modules_seen = 0;
 constinit SpinLock g_lock;
@@ -33,20 +34,37 @@ constinit SpinLock g_lock;
   return true;
 }
 
+void put_path(Text& path, uint64_t number) {
+  path.put(g_directory).put('/').number(static_cast<uint64_t>(sys::process_id())).put('.').number(number).put(".raw");
+}
+
+// Out of the way of the program, if that is possible.
+int high(long fd) {
+  const long other = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
+  if (sys::failed(other)) return static_cast<int>(fd);
+  sys::close(static_cast<int>(fd));
+  return static_cast<int>(other);
+}
+
 int try_open() {
-  const auto pid = static_cast<uint64_t>(sys::process_id());
-  for (uint64_t n = 0; n < 100000; ++n) {
+  for (g_number = 0; g_number < 100000; ++g_number) {
     Text path;
-    path.put(g_directory).put('/').number(pid).put('.').number(n).put(".raw");
+    put_path(path, g_number);
     const long fd = sys::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     if (fd == -EEXIST) continue;
-    if (sys::failed(fd)) return -1;
-    const long high = sys::call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, kHighDescriptor);
-    if (sys::failed(high)) return static_cast<int>(fd);
-    sys::close(static_cast<int>(fd));
-    return static_cast<int>(high);
+    return sys::failed(fd) ? -1 : high(fd);
   }
   return -1;
+}
+
+// The file that we had.
+bool open_again() {
+  Text path;
+  put_path(path, g_number);
+  const long fd = sys::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (sys::failed(fd)) return false;
+  g_fd = high(fd);
+  return true;
 }
 
 bool write_whole(const char* data, std::size_t size) {
@@ -160,9 +178,8 @@ void line(Text& text) {
   const Guard guard(g_lock);
   if (g_fd < 0 && !g_lost && !open_file()) return lose("the run directory cannot be written");
   if (g_lost || write_whole(text.data(), text.size())) return;
-  // Somebody closed our descriptor, or used its number: a new file goes on.
-  g_modules_seen = 0;
-  if (!open_file() || !write_whole(text.data(), text.size())) lose("the run directory cannot be written");
+  // Somebody closed our descriptor.
+  if (!open_again() || !write_whole(text.data(), text.size())) lose("the run directory cannot be written");
 }
 
 bool is_anonymous(uintptr_t address) {
@@ -183,7 +200,7 @@ void modules() {
   if (g_fd < 0 && !g_lost && !open_file()) return lose("the run directory cannot be written");
   if (hash == g_modules_seen || g_lost) return;
   g_modules_seen = hash;
-  write_whole(out.data(), out.size());
+  if (!write_whole(out.data(), out.size()) && open_again()) write_whole(out.data(), out.size());
 }
 
 bool supervised() { return g_supervised; }

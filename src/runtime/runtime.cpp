@@ -9,6 +9,7 @@
 #include "runtime/chunks.h"
 #include "runtime/found.h"
 #include "runtime/hooks.h"
+#include "runtime/instrumented.h"
 #include "runtime/libc.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -63,6 +64,13 @@ char** initial_environment() {
   return entries;
 }
 
+// `photofinish run` preloads us where the user preloads, and then the program's children get us, too, whatever they are.
+bool is_bystander(char** environment) {
+  bool preloaded = false;
+  for (char** e = environment; *e != nullptr; ++e) preloaded |= value_of(*e, "PHOTOFINISH_PRELOADED") != nullptr;
+  return preloaded && !is_any_instrumented();
+}
+
 // Without a supervisor the exit code is ours to set. libc would write out its streams only after us.
 void finish_alone() {
   if (tell_end(reported() != 0) == 0 || output::supervised()) return;
@@ -74,11 +82,12 @@ void finish_alone() {
 
 void initialize() {
   if (__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_starting) return;
-  g_starting = true;
+  g_starting = true;  // and stays so in a process that is not ours to watch
+  if (is_bystander(initial_environment())) return;
   sys::register_barrier_on_all_threads();
+  output::initialize(initial_environment());  // first: the reader is to know of us even if there is no memory
   parse_options(default_options());
   read_options(initial_environment());
-  output::initialize(initial_environment());
   dl_iterate_phdr(&find_program, nullptr);
   registry::adopt_main();
   watch_forks();
@@ -96,6 +105,7 @@ Thread* current() {
 namespace {
 
 void finish() {
+  if (!__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE)) return;
   if (Thread* t = self; t != nullptr) {
     const Scope scope(*t);
     report_thread_leaks();

@@ -80,7 +80,7 @@ struct Thread {
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;
-  static constexpr uint32_t kPendingMax = 16;
+  static constexpr uint32_t kPendingMax = 128;
   PendingSignal* pending;  // on pages of their own, once there was one
 
   // Locks whose initialization this thread's first use was checked against (intercept/lock_memory.h).

@@ -47,7 +47,7 @@ int made(int result, Lock* lock, uintptr_t pc) {
 template <class Lock, class Real>
 int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
   Thread* t = current();
-  if (t == nullptr) return real();
+  if (t == nullptr || t->inside != 0) return real();
   lock_memory::about_to_use(*t, lock, pc);
   const int result = real();
   if (result != 0 && result != EOWNERDEAD) return result;  // a robust mutex whose owner died is taken all the same
@@ -74,7 +74,7 @@ bool will_refuse(const pthread_mutex_t* m) {
 template <class Lock>
 void giving_up(Lock* lock, uintptr_t pc) {
   Thread* t = current();
-  if (t == nullptr) return;
+  if (t == nullptr || t->inside != 0) return;
   lock_memory::used(*t, lock, pc);
   lock_given_up(*t, address_of(lock), pc);
 }

@@ -43,15 +43,28 @@ bool is_synchronous(int number) {
          number == SIGABRT || number == SIGSYS;
 }
 
-void handle(Thread* t, int number, siginfo_t* info, void* context) {
-  Handler handler;
-  {
+// Calls f with g_lock held. Busy meanwhile: a signal would want the lock, too.
+template <class F>
+auto locked(Thread* t, F f) {
+  if (t == nullptr) {
     const Guard guard(g_lock);
-    handler = g_handlers[number];
-    if ((static_cast<unsigned>(handler.flags) & SA_RESETHAND) != 0) g_handlers[number].function = nullptr;
+    return f();
   }
+  const Scope scope(*t);
+  const Guard guard(g_lock);
+  return f();
+}
+
+void handle(Thread* t, int number, siginfo_t* info, void* context) {
+  const Handler handler = locked(t, [number] {
+    const Handler now = g_handlers[number];
+    if ((static_cast<unsigned>(now.flags) & SA_RESETHAND) != 0) g_handlers[number].function = nullptr;
+    return now;
+  });
   if (handler.function == nullptr) return;
+  const uint32_t inside = t != nullptr ? t->inside : 0;  // the handler is the program's, whatever it interrupts
   if (t != nullptr) {
+    t->inside = 0;
     host::take(*t, order_of(number));
     // The interrupted instruction may be about to fill the next frame.
     const auto* machine = static_cast<const ucontext_t*>(context);
@@ -68,6 +81,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
   if (t == nullptr) return;
   leave_function(*t);
   leave_function(*t);
+  t->inside = inside;
 }
 
 // Standard signals do not queue in the kernel either.
@@ -84,6 +98,18 @@ void keep(Thread& t, int number, const siginfo_t* info, const void* context) {
   p.info = *info;
   p.context = *static_cast<const ucontext_t*>(context);
   ++t.pending_count;
+}
+
+// The first that the mask lets through.
+bool take_pending(Thread& t, unsigned long mask, PendingSignal& p) {
+  for (uint32_t i = 0; i < t.pending_count; ++i) {
+    if ((mask >> (t.pending[i].number - 1) & 1) != 0) continue;
+    p = t.pending[i];
+    --t.pending_count;
+    for (; i < t.pending_count; ++i) t.pending[i] = t.pending[i + 1];
+    return true;
+  }
+  return false;
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
@@ -118,10 +144,8 @@ bool is_function(const struct sigaction& action) {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
 
-int set_action(int number, const struct sigaction* action, struct sigaction* before) {
-  if (!is_signal(number) || (action == nullptr && before == nullptr)) return real_sigaction(number, action, before);
+int set_action_locked(int number, const struct sigaction* action, struct sigaction* before) {
   struct sigaction ours = action != nullptr ? *action : decltype(ours){};
-  const Guard guard(g_lock);
   const Handler old = g_handlers[number];
   if (action != nullptr && is_function(*action)) {
     g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
@@ -138,6 +162,11 @@ int set_action(int number, const struct sigaction* action, struct sigaction* bef
   return result;
 }
 
+int set_action(int number, const struct sigaction* action, struct sigaction* before) {
+  if (!is_signal(number) || (action == nullptr && before == nullptr)) return real_sigaction(number, action, before);
+  return locked(current(), [=] { return set_action_locked(number, action, before); });
+}
+
 sighandler_t set_handler(int number, sighandler_t handler, int flags) {
   struct sigaction action = {}, before = {};
   action.sa_handler = handler;
@@ -149,21 +178,29 @@ sighandler_t set_handler(int number, sighandler_t handler, int flags) {
 
 namespace pf::rt {
 
+// Only those that are not blocked: inside of a handler, what is pending may be the very signal that it handles.
 void deliver_pending_signals(Thread& t) {
   while (t.pending_count != 0) {
     sigset_t blocked, before;
     for (auto& word : blocked.__val) word = ~0UL;
     sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&blocked), reinterpret_cast<long>(&before), 8);
-    PendingSignal p = t.pending[0];
-    --t.pending_count;
-    for (uint32_t i = 0; i < t.pending_count; ++i) t.pending[i] = t.pending[i + 1];
-    sigset_t during = g_handlers[p.number].mask;
-    during.__val[0] |= before.__val[0] | 1UL << (p.number - 1);
-    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&during), 0, 8);
-    const int saved = errno;
-    handle(&t, p.number, &p.info, &p.context);
-    errno = saved;
+    PendingSignal p;
+    sigset_t during;
+    t.busy = 1;  // to copy is to call memcpy, which is ours: it must not deliver, too
+    const bool taken = take_pending(t, before.__val[0], p);
+    if (taken) {
+      during = g_handlers[p.number].mask;
+      during.__val[0] |= before.__val[0] | 1UL << (p.number - 1);
+    }
+    t.busy = 0;
+    if (taken) {
+      sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&during), 0, 8);
+      const int saved = errno;
+      handle(&t, p.number, &p.info, &p.context);
+      errno = saved;
+    }
     sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, 8);
+    if (!taken) return;
   }
 }
 

@@ -3,7 +3,7 @@
 #include "order.h"
 
 int shared;
-// CHECK: race: write-write on global shared of 4 bytes (fasttrack, real; id {{[0-9a-f]+}})
+// CHECK: race: write-write on global shared of 4 bytes ({{[a-z]+}}, real; id {{[0-9a-f]+}})
 // CHECK-NEXT: first {{ *}}write of 4 bytes by thread 1{{.*}}, no lock held
 static void first() {
   shared = 1;  // CHECK-NEXT: #0 first{{.*}}[[FILE]]:[[#@LINE]]
