@@ -92,13 +92,14 @@ void put_access(uint32_t thread, const Described& a, Text& out) {
 bool find_block(uintptr_t address, Block& copy) {
   constexpr uintptr_t kLine = uintptr_t{1} << kLineBits;
   constexpr uintptr_t kFar = uintptr_t{1} << 32;
-  for (uintptr_t back = 0; back < kFar && back <= address; back += kLine) {
-    char* c = existing_chunk(address - back);
+  for (uintptr_t at = address; at <= address && address - at < kFar; at -= kLine) {
+    char* c = existing_chunk(at);
     if (c == nullptr) {
-      if (back > uintptr_t{256} << 20) return false;
+      at &= ~kInChunk;  // nor is anything known of the rest of it
+      if (address - at > uintptr_t{256} << 20) return false;
       continue;
     }
-    LineHead& head = Line::head_of(c, address - back);
+    LineHead& head = Line::head_of(c, at);
     if (head.empty()) continue;
     const Line line(head);
     const Block* best = nullptr;

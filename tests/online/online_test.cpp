@@ -37,7 +37,7 @@ uint64_t from_environment(const char* name, uint64_t fallback) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
 }
-uint64_t traces() { return from_environment("PF_ONLINE_TRACES", 300); }
+uint64_t traces() { return from_environment("PF_ONLINE_TRACES", 600); }
 uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 
 struct Config {
