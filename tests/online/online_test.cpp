@@ -379,8 +379,19 @@ const std::vector<std::string_view> kDirectedTraces = {
     "T0|join(T2)|",
     "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|r(V1)| T0|w(V1)| T2|end| "
     "T0|join(T2)|",
+    // Nor does a thread take the place of a dead one that its parent knows nothing of.
+    "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|fork(T2)| T2|begin| T2|w(V0)| T2|end| T0|join(T1)| T0|join(T2)|",
+    // A read after a free sees the free.
+    "T0|alloc(0x10000000008,16)| T0|w(V0)| T0|free(0x10000000008,16)| T1|r(0x10000000008,8)| T1|w(V0)|",
     // What came before a free meets the free only.
     "T0|alloc(0x10000000008,16)| T0|load(0x10000000008,8,relaxed)| T0|free(0x10000000008,16)| T1|w(0x10000000008,8)|",
+    // A new block at the address of an old atomic has nothing to do with it.
+    "T0|w(V0)| T0|store(0x10000000008,release)| T1|alloc(0x10000000008,16)| T1|load(0x10000000008,8,acquire)| "
+    "T1|w(V0)|",
+    // The same access in a later epoch is another one, whatever began the epoch.
+    "T0|w(V0)| T0|store(V1,release)| T0|w(V0)| T1|load(V1,acquire)| T1|w(V0)|",
+    "T0|w(V0)| T0|fence(release)| T0|w(V0)| T0|store(V1,relaxed)| T1|load(V1,acquire)| T1|w(V0)|",
+    "T0|r(V0)| T1|r(V0)| T0|r(V0)| T0|store(V1,release)| T0|r(V0)| T1|load(V1,acquire)| T1|w(V0)|",
     // A failed exchange has its own order, and changes nothing.
     "T0|w(V0)| T0|store(V1,release)| T1|load(V1,relaxed)| T1|w(V0)|",
     // Fences order what relaxed atomics carry; one of them alone does not.

@@ -11,7 +11,9 @@
 #include <fcntl.h>
 #include <new>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -233,7 +235,19 @@ INVISIBLE void allocate(const Step& s) {
 
 void* play_thread(void* number);
 
+// Threads whose last event is over, while they are on their way out.
+pid_t g_leaving[kThreads];
+
+// A thread that ends before another begins in the trace is gone by then: the detector has let go of it.
+INVISIBLE void await_the_gone() {
+  for (pid_t& t : g_leaving) {
+    while (t != 0 && tgkill(getpid(), t, 0) == 0) sched_yield();
+    t = 0;
+  }
+}
+
 INVISIBLE void create(uint32_t thread) {
+  await_the_gone();
   const int result =
       pthread_create(&g_threads[thread], nullptr, &play_thread, reinterpret_cast<void*>(uintptr_t{thread}));
   expect(result == 0, "no thread");
@@ -241,7 +255,8 @@ INVISIBLE void create(uint32_t thread) {
 
 INVISIBLE void play(const Step& s) {
   switch (s.act) {
-    case Act::Nothing: return;
+    case Act::Nothing:
+    case Act::End: return;
     case Act::Access: return kTable.site[s.site](s.variant, stage_arena + s.object, s.size);
     case Act::Allocate: return allocate(s);
     case Act::Lock: return expect(take(s.object, s.variant) == 0, "a lock is not free");
@@ -273,6 +288,7 @@ INVISIBLE void* play_thread(void* number) {
     }
     stage_await(i);
     play(s);
+    if (s.act == Act::End) g_leaving[thread] = gettid();
     stage_done(s.last);
     i = s.last + 1;
   }

@@ -100,8 +100,8 @@ class Realizer {
       case Op::ReadRelease: lock_step(e, Act::Unlock); return true;
       case Op::Fork: emit(e, Act::Create).object = static_cast<uint32_t>(e.target); return true;
       case Op::Join: emit(e, Act::Join).object = static_cast<uint32_t>(e.target); return true;
-      case Op::Begin:
-      case Op::End: emit(e, Act::Nothing); return true;
+      case Op::Begin: emit(e, Act::Nothing); return true;
+      case Op::End: emit(e, Act::End); return true;
       case Op::Wait: wait(e); return true;
       case Op::Wake: wake(e); return true;
       case Op::Notify: object_step(e, Act::Notify); return true;

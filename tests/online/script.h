@@ -26,6 +26,7 @@ enum class Act : uint8_t {
   Unlock,
   ReadLock,
   Create,
+  End,
   Join,
   Wait,
   Notify,
