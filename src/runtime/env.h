@@ -48,8 +48,14 @@ struct OnlineEnv {
   };
   static constexpr unsigned kOutcomes = 32;
   Outcome outcomes[kOutcomes] = {};
-  uint64_t knowledge = 1;  // renewed whenever the thread learns or ticks: then outcomes are others
-  uintptr_t at = 0;        // in the granule being looked at
+  uint64_t knowledge = 1;  // counts whenever the thread learns or ticks: then outcomes are others
+
+  // A key has the low bits of the count: before they come again, all outcomes are forgotten.
+  void learn() {
+    if ((++knowledge & ((uint64_t{1} << 24) - 1)) == 0) [[unlikely]]
+      for (Outcome& o : outcomes) o = {};
+  }
+  uintptr_t at = 0;  // in the granule being looked at
   uint8_t part = 0;
   unsigned found_count = 0;
   Found found[kMaxFound];

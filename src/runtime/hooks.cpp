@@ -1,7 +1,5 @@
 #include "runtime/hooks.h"
 
-#include "runtime/abi/abi.h"
-
 namespace pf::rt {
 namespace {
 

@@ -43,7 +43,7 @@ class OnlineHost {
 
     void renew() {
       Store::renew(now, state);
-      ++env.knowledge;
+      env.learn();
     }
   };
 

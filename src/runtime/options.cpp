@@ -43,14 +43,11 @@ void set(const Pair& p) {
       {"report_thread_leaks", &g_options.report_thread_leaks},
       {"report_mutex_bugs", &g_options.report_mutex_bugs},
       {"report_destroy_locked", &g_options.report_destroy_locked},
-      {"report_signal_unsafe", &g_options.report_signal_unsafe},
-      {"ignore_noninstrumented_modules", &g_options.ignore_noninstrumented_modules},
   };
   for (const auto& f : flags) {
     if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);
   }
   if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = number(p);
-  if (is(p.key, p.key_size, "atexit_sleep_ms")) g_options.atexit_sleep_ms = number(p);
 }
 
 bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }

@@ -14,10 +14,7 @@ struct Options {
   bool report_thread_leaks = true;
   bool report_mutex_bugs = true;
   bool report_destroy_locked = true;
-  bool report_signal_unsafe = true;
-  bool ignore_noninstrumented_modules = false;
   int exitcode = 66;
-  int atexit_sleep_ms = 1000;  // TSan's; only the wait for races at exit, taken when races are possible
 };
 extern Options g_options;
 

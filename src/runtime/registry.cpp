@@ -57,7 +57,6 @@ void unbind(pthread_t handle, Arena& arena) {
   arena.deallocate(h, sizeof(Handle));
 }
 
-// glibc keeps stacks (with the thread-local storage at their end) for later threads: their past is not the new thread's.
 void take_stack(Thread& t) {
   const libc::StackRange range = libc::own_stack();
   ThreadInfo& info = *t.info;
@@ -103,6 +102,7 @@ void forget_announced(Thread& child) {
 void begin(Thread& t) {
   start_on_this_thread(t);
   const Scope scope(t);
+  // glibc keeps stacks (with the thread-local storage at their end) for later threads: their past is not the new one's.
   host::begin_block(t, t.info->stack_begin, t.info->stack_end - t.info->stack_begin);
   bind_self(t);
 }

@@ -1,5 +1,5 @@
 // Plain accesses, as GCC and Clang announce them before they make them. Hot: every function here is a leaf until the
-// access turns out to be new in its epoch (tests/hotpath counts the instructions).
+// access turns out to be new in its epoch (tests/runtime/check_library.py counts the instructions).
 #include "runtime/abi/abi.h"
 #include "runtime/this_detector.h"
 
