@@ -45,6 +45,8 @@ inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask
   return c != nullptr ? c : new_chunk(address);
 }
 
+inline uintptr_t granule_index(uintptr_t address) { return address >> kGranuleBits & (kGranulesPerChunk - 1); }
+
 // Which of these pages are in memory.
 class TouchedPages {
  public:

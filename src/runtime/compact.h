@@ -3,13 +3,14 @@
 //
 //   mark    ┌ accesses, 22 bits ┬ slot, 9 ┬ clock, 23 ┬ write? 1 ┬ flag 0 ┬ bytes of the granule, 8 ┐
 //   readers ┌ generation, 22    ┬ number of the set, 32 ┬ 1 ─────┬ flag 1 ┬ bytes ──────────────────┐
-//   list    ┌ address / 16 ──────────────────┬ 0 ───────┬ 0 ─────┬ flag 1 ┬ 0 ──────────────────────┐
+//   more    ┌ address / 16 ──────────────────┬ 0, size ─┬ 0 ─────┬ flag 1 ┬ 0 ──────────────────────┐
 //   pieces  ┌ address / 16 ──────────────────┬ 1 ───────┬ 0 ─────┬ flag 1 ┬ 0 ──────────────────────┐
 //
 // A byte has at most one write mark, and one read mark or one set of concurrent readers (read_sets.h). Marks of one thread, epoch and
 // kind are one mark, which knows what touched which byte (groups.h). The first word of a cell is always a mark, of the latest
-// access if it can be, and its flag is the granule's lock; the second may be any of the four. A list has all words but the first.
-// Atomics, and numbers that are too large for a mark, are kept in pieces: bytes with the same past, and FastTrack's own variable.
+// access if it can be, and its flag is the granule's lock; the second may be any of the four. "More" has the
+// other words, 4, 8 or 16 of them. Atomics and numbers that are too large for a mark are
+// kept in pieces: bytes with the same past, and FastTrack's own variable.
 #pragma once
 #include "detect/fasttrack.h"
 #include "runtime/env.h"
@@ -23,7 +24,7 @@ class CompactStore {
   using D = FastTrack<OnlineEnv>;
   using Var = D::Var;
   using Epoch = OnlineEnv::Epoch;
-  struct Cell {
+  struct alignas(16) Cell {
     uint64_t mark[2];
   };
 
@@ -51,18 +52,23 @@ class CompactStore {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) & (kEpochMask | kind | bytes)) ==
            (now.epoch | kind | bytes);
   }
+  // The same for the other word, which may also be a set of readers that the thread is in at this epoch.
+  template <Op kOp>
+  [[gnu::always_inline]] static bool other_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+    const uint64_t kind = kOp == Op::Write ? kWrite : 0;
+    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
+    if ((word & (kEpochMask | kFlag | kind | bytes)) == (now.epoch | kind | bytes)) return true;
+    return kOp == Op::Read && (word & (~kBytes | bytes)) == (now.known(word) | bytes);
+  }
   template <Op kOp>
   [[gnu::always_inline]] static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
-    if (latest_is_same_epoch<kOp>(cell, bytes, now)) return true;
-    const uint64_t kind = kOp == Op::Write ? kWrite : 0;
-    const uint64_t second = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
-    if ((second & (kEpochMask | kFlag | kind | bytes)) == (now.epoch | kind | bytes)) return true;
-    return kOp == Op::Read && (second & (~kBytes | bytes)) == (now.known(second) | bytes);
+    return latest_is_same_epoch<kOp>(cell, bytes, now) || other_is_same_epoch<kOp>(cell, bytes, now);
   }
   // After a read: if it joined a set of readers, the next one in this epoch is quick.
-  static void note_readers(const Cell& cell, Now& now) {
-    const uint64_t second = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
-    if (is_readers(second)) now.place(second) = second & ~kBytes;
+  static void note_readers(OnlineEnv& env, Now& now) {
+    if (env.joined == 0) return;
+    now.place(env.joined) = env.joined;
+    env.joined = 0;
   }
 
   static bool empty(const Cell& cell) {
@@ -82,34 +88,48 @@ class CompactStore {
     }
   }
 
-  // Calls f with the variable of each part of these bytes that has had the same accesses. f is the rule for the access:
-  // in an array, what it made of one granule it makes of the next.
+  // Makes of the granule what the same deed made of one like it: in an array, what a rule made of one element it makes of the
+  // next. No lock: a granule that is being changed has the flag, and no outcome is remembered with that.
+  [[gnu::always_inline]] static bool repeat(Cell& cell, const Deed& deed, OnlineEnv& env) {
+    const Cell old = {
+        {__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+    const Outcome& known = outcome(old, deed, env);
+    return known.old[0] == old.mark[0] && known.old[1] == old.mark[1] && known.deed == deed &&
+           replace(cell, old, {{known.fresh[0], known.fresh[1]}});
+  }
+
+  // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
   template <class F>
-  [[gnu::always_inline]] static void visit(Cell& cell, uint8_t bytes, OnlineEnv::Access a, OnlineEnv& env, F&& f) {
+  [[gnu::always_inline]] static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now,
+                                                 OnlineEnv& env, F&& f) {
+    const auto bytes = static_cast<uint8_t>(deed.what);
     const Cell old = lock(cell);
-    const uint64_t key = env.knowledge << 40 | uint64_t{a.id} << 8 | bytes;
-    OnlineEnv::Outcome& known =
-        env.outcomes[((old.mark[0] ^ old.mark[1] * 3 ^ key) * 0x9E3779B97F4A7C15U >> 59) % OnlineEnv::kOutcomes];
-    if (known.key == key && known.old[0] == old.mark[0] && known.old[1] == old.mark[1]) [[likely]]
-      return unlock(cell, known.fresh[0], known.fresh[1]);
-    if (!is_uniform(old, bytes)) [[unlikely]] {
-      if ((old.mark[1] & (kFlag | kWrite | kTag)) == kFlag) return visit_list(cell, old, bytes, env, f);
+    if (!is_uniform(old, bytes) || now.epoch == kNoEpoch || a.id >= 1U << groups::kCodeBits) [[unlikely]] {
+      if (now.epoch == kNoEpoch || a.id >= 1U << groups::kCodeBits || is_kept(old.mark[1]))
+        return visit_pieces(cell, old, bytes, env, f);
       return visit_words(cell, old, bytes, env, f);
     }
     Var x = variable(old, bytes);
     env.look_at(bytes);
     f(x);
     Two words;
-    words.add(x.reads.last, 0, bytes, env);
-    words.add(x.write, kWrite, bytes, env);
-    words.add_rest(old.mark[0], bytes, env);
-    words.add_rest(old.mark[1], bytes, env);
-    if (words.fit && x.reads.map.empty() && x.atomics == nullptr) [[likely]] {
-      if (env.found_count == 0) known = {{old.mark[0], old.mark[1]}, {words.first, words.second}, key};
+    words.add(x.reads.last, 0, bytes);
+    words.add(x.write, kWrite, bytes);
+    words.add_rest(old.mark[0], bytes);
+    words.add_rest(old.mark[1], bytes);
+    if (words.fit && x.reads.map.empty()) [[likely]] {
+      if (env.found_count == 0)
+        outcome(old, deed, env) = {{old.mark[0], old.mark[1]}, {words.first, words.second}, deed};
       return unlock(cell, words.first, words.second);
     }
     const Var copy = x;  // x itself stays in registers
     put_var(cell, old, bytes, copy, env);
+  }
+
+  // The same for any rule.
+  template <class F>
+  static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
+    visit_pieces(cell, lock(cell), bytes, env, f);
   }
 
   // Forgets what these bytes have seen.
@@ -117,6 +137,7 @@ class CompactStore {
     if (empty(cell)) return;
     const Cell old = lock(cell);
     if (bytes == kBytes && (old.mark[1] & kFlag) == 0) return unlock(cell, 0, 0);
+    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
     visit_words(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
   }
 
@@ -127,8 +148,8 @@ class CompactStore {
   static constexpr uint64_t kEpochMask = ((uint64_t{1} << (kClockBits + kSlotBits)) - 1) << kClockBit;
   static constexpr uint64_t kSameMark = kEpochMask | kWrite | kFlag;  // equal in marks that are one
   static constexpr uint64_t kNoEpoch = ~uint64_t{0};
-  static constexpr uint64_t kTag = 1U << kClockBit;  // of a pointer: to pieces
-  static constexpr unsigned kPointerBit = 16;
+  static constexpr uint64_t kMore = kFlag, kKept = kFlag | 1U << kClockBit;  // and an address above
+  static constexpr unsigned kPointerBit = 16, kRoomBit = 11;
   static_assert(kAccessBit + groups::kCodeBits == 64);
   static_assert(sets::kGenerationBits + 32 + kClockBit == 64);
 
@@ -149,25 +170,34 @@ class CompactStore {
   }
   static groups::Code code(uint64_t mark) { return static_cast<groups::Code>(mark >> kAccessBit); }
   // Two marks of one thread, epoch and kind as one; 0 if that cannot be.
-  static uint64_t merged(uint64_t mark, uint64_t with, OnlineEnv& env) {
-    const groups::Code both = groups::combine(code(mark), static_cast<uint8_t>(mark), code(with),
-                                              static_cast<uint8_t>(with), env.group_steps);
+  static uint64_t merged(uint64_t mark, uint64_t with) {
+    const groups::Code both =
+        groups::combine(code(mark), static_cast<uint8_t>(mark), code(with), static_cast<uint8_t>(with));
     if (both == groups::kNone) return 0;
     return uint64_t{both} << kAccessBit | (mark & kSameMark) | ((mark | with) & kBytes);
   }
 
   static bool is_readers(uint64_t word) { return (word & (kFlag | kWrite)) == (kFlag | kWrite); }
-  static bool is_pointer(uint64_t word) { return (word & (kFlag | kWrite)) == kFlag; }
+  static bool is_more(uint64_t word) { return (word & ((1U << kRoomBit) - 1)) == kMore; }
+  static bool is_kept(uint64_t word) { return (word & ((1U << kPointerBit) - 1)) == kKept; }
   static SetName readers(uint64_t word) {
     return {static_cast<uint32_t>(word >> kClockBit), static_cast<uint32_t>(word >> kAccessBit)};
   }
   static uint64_t readers_word(SetName s) {
     return uint64_t{s.generation} << kAccessBit | uint64_t{s.id} << kClockBit | kFlag | kWrite;
   }
-  static char* pointer(uint64_t word) { return reinterpret_cast<char*>(word >> kPointerBit << 4); }
-  static uint64_t pointer_word(const void* p, uint64_t tag) {
-    return reinterpret_cast<uintptr_t>(p) >> 4 << kPointerBit | tag | kFlag;
+  // The words of a granule with more than two: a byte has at most two, so sixteen are enough.
+  static uint64_t* more(uint64_t word) { return reinterpret_cast<uint64_t*>(word >> kPointerBit << 4); }
+  static unsigned room(uint64_t word) { return 4U << (word >> kRoomBit & 3); }
+  static std::size_t more_bytes(uint64_t word) { return room(word) * sizeof(uint64_t); }
+  static uint64_t pointer_word(const void* p, uint64_t kind) {
+    return reinterpret_cast<uintptr_t>(p) >> 4 << kPointerBit | kind;
   }
+  static Outcome& outcome(const Cell& old, const Deed& deed, OnlineEnv& env) {
+    const uint64_t h = old.mark[0] ^ old.mark[1] * 3 ^ deed.pc ^ deed.what << 32;
+    return env.outcomes[h * 0x9E3779B97F4A7C15U >> 58];
+  }
+  static_assert(OnlineEnv::kOutcomes == 64);
 
   // The variable of bytes that each of two marks is of, or not. Chosen by value: so it stays in registers.
   [[gnu::always_inline]] static Var variable(const Cell& c, uint64_t bytes) {
@@ -201,49 +231,53 @@ class CompactStore {
     uint64_t first = 0, second = 0;
     bool fit = true;
 
-    [[gnu::always_inline]] void add(uint64_t mark, OnlineEnv& env) {
+    [[gnu::always_inline]] void add(uint64_t mark) {
       if (first == 0) {
         first = mark;
       } else if (((first ^ mark) & kSameMark) == 0) {
-        merge(first, mark, env);
+        merge(first, mark);
       } else if (second == 0) {
         second = mark;
       } else if (((second ^ mark) & kSameMark) == 0) {
-        merge(second, mark, env);
+        merge(second, mark);
       } else {
         fit = false;
       }
     }
-    [[gnu::always_inline]] void merge(uint64_t& place, uint64_t mark, OnlineEnv& env) {
+    [[gnu::always_inline]] void merge(uint64_t& place, uint64_t mark) {
       if (((place ^ mark) & ~kBytes) == 0) {
         place |= mark;
         return;
       }
-      const uint64_t both = merged(mark, place, env);  // the one in place is newer
+      const uint64_t both = merged(mark, place);  // the one in place is newer
       fit &= both != 0;
       place = both;
     }
-    [[gnu::always_inline]] void add_rest(uint64_t mark, uint64_t bytes, OnlineEnv& env) {
-      if ((mark & kBytes & ~bytes) != 0) add(mark & ~bytes, env);
+    [[gnu::always_inline]] void add_rest(uint64_t mark, uint64_t bytes) {
+      if ((mark & kBytes & ~bytes) != 0) add(mark & ~bytes);
     }
-    [[gnu::always_inline]] void add(const Mark<OnlineEnv>& m, uint64_t kind, uint64_t bytes, OnlineEnv& env) {
-      if (m.epoch.never()) return;
-      fit &= fits(m);
-      add(encode(m, kind) | bytes, env);
+    [[gnu::always_inline]] void add(const Mark<OnlineEnv>& m, uint64_t kind, uint64_t bytes) {
+      if (!m.epoch.never()) add(encode(m, kind) | bytes);
     }
   };
 
-  // --- the general case ---
+  // --- any number of words ---
 
   struct Words {
     static constexpr unsigned kMax = 32;
-    unsigned count = 0;
-    uint64_t at[kMax];
+    unsigned count = 0, latest = 0;
+    uint64_t at[kMax];  // 0: free
+
+    unsigned add(uint64_t word) {
+      unsigned i = 0;
+      while (i < count && at[i] != 0) ++i;
+      count += i == count ? 1 : 0;
+      at[i] = word;
+      return i;
+    }
   };
-  struct List {
-    uint32_t count, capacity;
-    uint64_t* at() { return reinterpret_cast<uint64_t*>(this + 1); }
-  };
+
+  // Bytes with the same past.
   struct Piece {
     uint64_t bytes;
     Var var;
@@ -255,15 +289,179 @@ class CompactStore {
     Piece& at(unsigned i) { return reinterpret_cast<Piece*>(raw)[i]; }
     void add(uint64_t bytes, const Var& x) { new (&at(count++)) Piece{bytes, x}; }
   };
+
+  template <class F>
+  [[gnu::noinline]] static void visit_words(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    Words words;
+    load(words, old);
+    Var x{};
+    const uint64_t part = take(words, bytes, x, env);
+    env.look_at(part);
+    f(x);
+    note_joined(x, env);
+    if (part != bytes) visit_rest(words, bytes & ~part, env, f);
+    add(words, x, part, env);
+    put(cell, words, old.mark[1], env);
+  }
+  template <class F>
+  [[gnu::noinline]] static void visit_rest(Words& words, uint64_t rest, OnlineEnv& env, F&& f) {
+    Pieces parts;
+    while (rest != 0) {
+      Var x{};
+      const uint64_t part = take(words, rest, x, env);
+      env.look_at(part);
+      f(x);
+      note_joined(x, env);
+      parts.add(part, x);
+      rest &= ~part;
+    }
+    for (unsigned i = 0; i < parts.count; ++i) add(words, parts.at(i).var, parts.at(i).bytes, env);
+  }
+
+  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, const Var& x, OnlineEnv& env) {
+    Words words;
+    for (const uint64_t mark : old.mark) {
+      if ((mark & kBytes & ~bytes) != 0) words.add(mark & ~bytes);
+    }
+    note_joined(x, env);
+    add(words, x, bytes, env);
+    put(cell, words, 0, env);
+  }
+  // Only a read leaves a set of readers, and then its thread is in it.
+  static void note_joined(const Var& x, OnlineEnv& env) {
+    if (!x.reads.map.empty()) env.joined = readers_word(x.reads.map.name());
+  }
+
+  static void load(Words& words, const Cell& old) {
+    if (old.mark[0] != 0) words.add(old.mark[0]);
+    if (is_more(old.mark[1])) {
+      const uint64_t* rest = more(old.mark[1]);
+      for (unsigned i = 0, n = room(old.mark[1]); i < n && rest[i] != 0; ++i) words.at[words.count++] = rest[i];
+    } else if (old.mark[1] != 0) {
+      words.add(old.mark[1]);
+    }
+  }
+
+  // Takes from the words the largest part of `bytes` that has had the same accesses as the lowest of them.
+  [[gnu::always_inline]] static uint64_t take(Words& words, uint64_t bytes, Var& x, OnlineEnv& env) {
+    const uint64_t lowest = bytes & -bytes;
+    uint64_t part = bytes;
+    for (unsigned i = 0; i < words.count; ++i) part &= (words.at[i] & lowest) != 0 ? words.at[i] : ~words.at[i];
+    for (unsigned i = 0; i < words.count; ++i) {
+      uint64_t& word = words.at[i];
+      if ((word & part) == 0) continue;
+      const bool all = (word & kBytes) == part;
+      if (is_readers(word)) {
+        const auto group = ReadSet<OnlineEnv>::of(readers(word));
+        x.reads.map = all ? group : group.clone(env);
+      } else {
+        set(x, word, part);
+      }
+      word = all ? 0 : word & ~part;
+    }
+    return part;
+  }
+
+  // The other way round. From here on the reference to a set belongs to its word.
+  [[gnu::always_inline]] static void add(Words& words, const Var& x, uint64_t bytes, OnlineEnv& env) {
+    if (!x.write.epoch.never()) words.latest = add_mark(words, encode(x.write, kWrite) | bytes);
+    if (!x.reads.last.epoch.never()) words.latest = add_mark(words, encode(x.reads.last, 0) | bytes);
+    if (!x.reads.map.empty()) add_readers(words, readers_word(x.reads.map.name()) | bytes, env);
+  }
+  [[gnu::always_inline]] static unsigned add_mark(Words& words, uint64_t mark) {
+    for (unsigned i = 0; i < words.count; ++i) {
+      if (((words.at[i] ^ mark) & kSameMark) != 0 || words.at[i] == 0) continue;
+      const uint64_t both = ((words.at[i] ^ mark) & ~kBytes) == 0 ? words.at[i] | mark : merged(words.at[i], mark);
+      if (both == 0) continue;
+      words.at[i] = both;
+      return i;
+    }
+    return words.add(mark);
+  }
+  static void add_readers(Words& words, uint64_t word, OnlineEnv& env) {
+    for (unsigned i = 0; i < words.count; ++i) {
+      if (((words.at[i] ^ word) & ~kBytes) != 0) continue;
+      words.at[i] |= word;
+      return sets::release(readers(word), *env.arena);
+    }
+    words.add(word);
+  }
+
+  // Stores the words in the simplest form that holds them, in place of the second word that was. Unlocks.
+  static void put(Cell& cell, Words& words, uint64_t second, OnlineEnv& env) {
+    uint64_t first = words.count != 0 && !is_readers(words.at[words.latest]) ? words.at[words.latest] : 0;
+    if (first != 0) words.at[words.latest] = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < words.count; ++i) {
+      const uint64_t word = words.at[i];
+      if (word == 0) continue;
+      if (first == 0 && !is_readers(word)) {
+        first = word;
+      } else {
+        words.at[count++] = word;
+      }
+    }
+    words.count = count;
+    if (count > 1) return unlock(cell, first, put_more(words, second, env));
+    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
+    unlock(cell, first, count == 0 ? 0 : words.at[0]);
+  }
+  static uint64_t put_more(const Words& words, uint64_t second, OnlineEnv& env) {
+    if (!is_more(second) || room(second) < words.count) [[unlikely]]
+      second = larger(words.count, second, env);
+    uint64_t* rest = more(second);
+    for (unsigned i = 0; i < words.count; ++i) rest[i] = words.at[i];
+    if (words.count < room(second)) rest[words.count] = 0;
+    return second;
+  }
+  [[gnu::noinline]] static uint64_t larger(unsigned count, uint64_t second, OnlineEnv& env) {
+    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
+    const uint64_t size = count <= 4 ? 0 : count <= 8 ? 1 : 2;
+    return pointer_word(env.allocate((4U << size) * sizeof(uint64_t)), kMore | size << kRoomBit);
+  }
+
+  // --- pieces ---
+
   struct Kept {
     uint64_t count;
     Piece* at() { return reinterpret_cast<Piece*>(this + 1); }
   };
-  static std::size_t list_bytes(uint32_t capacity) { return sizeof(List) + capacity * sizeof(uint64_t); }
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
+  static Kept* kept(uint64_t word) { return reinterpret_cast<Kept*>(word >> kPointerBit << 4); }
 
   template <class F>
-  [[gnu::noinline]] static void visit_words(Cell& cell, const Cell& old, uint8_t bytes, OnlineEnv& env, F&& f) {
+  [[gnu::noinline]] static void visit_pieces(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes))
+      return visit_torn(cell, old, bytes, env, f);
+    Kept& pieces = *kept(old.mark[1]);
+    bool stay = false;
+    for (uint64_t i = 0; i < pieces.count; ++i) {
+      Piece& p = pieces.at()[i];
+      if ((p.bytes & bytes) != 0) {
+        env.look_at(p.bytes);
+        f(p.var);
+      }
+      stay |= !is_wordy(p.var);
+    }
+    if (stay) return unlock(cell, 0, old.mark[1]);
+    Pieces parts;
+    take_apart(old, bytes, parts, env);
+    put_together(cell, parts, env);
+  }
+
+  // All of `bytes` are in pieces that have no other bytes.
+  static bool has_borders_of(Kept& pieces, uint64_t bytes) {
+    uint64_t inside = 0;
+    for (uint64_t i = 0; i < pieces.count; ++i) {
+      const uint64_t common = pieces.at()[i].bytes & bytes;
+      if (common != 0 && common != pieces.at()[i].bytes) return false;
+      inside |= common;
+    }
+    return inside == bytes;
+  }
+
+  template <class F>
+  [[gnu::noinline]] static void visit_torn(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
     Pieces parts;
     take_apart(old, bytes, parts, env);
     for (unsigned i = 0; i < parts.count; ++i) {
@@ -271,198 +469,58 @@ class CompactStore {
       env.look_at(parts.at(i).bytes);
       f(parts.at(i).var);
     }
-    put_together(cell, bytes, parts, env);
-  }
-
-  // A list whose words are each of all these bytes or of none, and no set: changed where it is.
-  template <class F>
-  [[gnu::noinline]] static void visit_list(Cell& cell, const Cell& old, uint8_t bytes, OnlineEnv& env, F&& f) {
-    auto* list = reinterpret_cast<List*>(pointer(old.mark[1]));
-    Var x{};
-    bool simple = is_all_or_none(old.mark[0], bytes);
-    set(x, old.mark[0], bytes);
-    for (uint32_t i = 0; i < list->count; ++i) {
-      const uint64_t word = list->at()[i];
-      simple &= is_all_or_none(word, bytes) && ((word & bytes) == 0 || (word & kFlag) == 0);
-      set(x, word, bytes);
-    }
-    if (!simple) return visit_words(cell, old, bytes, env, f);
-    env.look_at(bytes);
-    f(x);
-    Two latest;
-    latest.add(x.reads.last, 0, bytes, env);
-    latest.add(x.write, kWrite, bytes, env);
-    Words rest;
-    bool fit =
-        latest.fit && x.reads.map.empty() && x.atomics == nullptr && add_rest(rest, latest, old.mark[0], bytes, env);
-    for (uint32_t i = 0; i < list->count; ++i) fit = fit && add_rest(rest, latest, list->at()[i], bytes, env);
-    if (!fit || rest.count + 1 > list->capacity) return put_var(cell, old, bytes, x, env);
-    put_in(cell, list, latest, rest, env);
-  }
-  static bool is_all_or_none(uint64_t word, uint64_t bytes) { return (word & bytes) == 0 || (word & bytes) == bytes; }
-
-  // What is left of a word outside of `bytes`: as part of one of the latest marks, or on its own.
-  [[gnu::always_inline]] static bool add_rest(Words& rest, Two& latest, uint64_t word, uint64_t bytes, OnlineEnv& env) {
-    if ((word & kBytes & ~bytes) == 0) return true;
-    word &= ~bytes;
-    if (((word ^ latest.first) & kSameMark) == 0 && latest.first != 0) {
-      latest.merge(latest.first, word, env);
-    } else if (((word ^ latest.second) & kSameMark) == 0 && latest.second != 0) {
-      latest.merge(latest.second, word, env);
-    } else {
-      rest.at[rest.count++] = word;
-    }
-    return latest.fit;
-  }
-
-  static void put_in(Cell& cell, List* list, const Two& latest, const Words& rest, OnlineEnv& env) {
-    uint32_t n = 0;
-    if (latest.second != 0) list->at()[n++] = latest.second;
-    for (unsigned i = 0; i < rest.count; ++i) list->at()[n++] = rest.at[i];
-    list->count = n;
-    if (n > 1 || latest.first == 0) return unlock(cell, latest.first, pointer_word(list, 0));
-    const uint64_t second = n == 1 ? list->at()[0] : 0;
-    env.deallocate(list, list_bytes(list->capacity));
-    unlock(cell, latest.first, second);
-  }
-
-  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, const Var& x, OnlineEnv& env) {
-    Pieces parts;
-    parts.add(bytes, x);
-    if (is_pointer(old.mark[1])) {
-      auto* list = reinterpret_cast<List*>(pointer(old.mark[1]));
-      for (uint32_t i = 0; i < list->count; ++i) list->at()[i] &= ~bytes;
-      take_apart({{old.mark[0] & ~bytes, old.mark[1]}}, 0, parts, env);
-    } else {
-      split({2, {old.mark[0] & ~bytes, old.mark[1] & ~bytes}}, 0, parts, env);
-    }
-    put_together(cell, bytes, parts, env);
+    put_together(cell, parts, env);
   }
 
   // All pieces of a granule, torn where `bytes` end within one, and new ones for those of `bytes` that had none. What the
   // granule had of references and memory is the pieces' or gone.
   static void take_apart(const Cell& old, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
-    if (!is_pointer(old.mark[1])) return split({2, {old.mark[0], old.mark[1]}}, bytes, parts, env);
-    if ((old.mark[1] & kTag) != 0) return take_kept(pointer(old.mark[1]), bytes, parts, env);
-    auto* list = reinterpret_cast<List*>(pointer(old.mark[1]));
+    if (is_kept(old.mark[1])) return take_kept(*kept(old.mark[1]), bytes, parts, env);
     Words words;
-    words.at[words.count++] = old.mark[0];
-    for (uint32_t i = 0; i < list->count; ++i) words.at[words.count++] = list->at()[i];
-    split(words, bytes, parts, env);
-    env.deallocate(list, list_bytes(list->capacity));
-  }
-
-  static void split(const Words& words, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
+    load(words, old);
+    if (is_more(old.mark[1])) env.deallocate(more(old.mark[1]), more_bytes(old.mark[1]));
     uint64_t all = bytes;
     for (unsigned i = 0; i < words.count; ++i) all |= words.at[i] & kBytes;
     while (all != 0) {
-      const uint64_t lowest = all & -all;
-      uint64_t part = all & ((bytes & lowest) != 0 ? bytes : ~bytes);
       Var x{};
-      for (unsigned i = 0; i < words.count; ++i) {
-        const uint64_t word = words.at[i];
-        if ((word & lowest) == 0) {
-          part &= ~word;
-          continue;
-        }
-        part &= word;
-        if (i != 0 && is_readers(word)) {
-          x.reads.map = ReadSet<OnlineEnv>::of(readers(word)).clone(env);
-        } else {
-          set(x, word, lowest);
-        }
-      }
+      const uint64_t part = take(words, (all & bytes) != 0 ? all & bytes : all, x, env);
       parts.add(part, x);
       all &= ~part;
     }
-    for (unsigned i = 1; i < words.count; ++i) {
-      if (is_readers(words.at[i])) sets::release(readers(words.at[i]), *env.arena);
-    }
   }
 
-  static void take_kept(char* p, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
-    auto* kept = reinterpret_cast<Kept*>(p);
+  static void take_kept(Kept& pieces, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
     uint64_t rest = bytes;
-    for (uint64_t i = 0; i < kept->count; ++i) {
-      const Piece& piece = kept->at()[i];
+    for (uint64_t i = 0; i < pieces.count; ++i) {
+      const Piece& piece = pieces.at()[i];
       const uint64_t inside = piece.bytes & bytes, outside = piece.bytes & ~bytes;
       rest &= ~piece.bytes;
       if (inside != 0 && outside != 0) parts.add(outside, D::clone(piece.var, env));
       parts.add(inside != 0 ? inside : outside, piece.var);
     }
     if (rest != 0) parts.add(rest, {});
-    env.deallocate(kept, kept_bytes(kept->count));
+    env.deallocate(&pieces, kept_bytes(pieces.count));
   }
 
-  // Stores the pieces in the simplest form that holds them, those of `bytes` first. Unlocks.
-  static void put_together(Cell& cell, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
-    Words words;
-    for (const bool latest : {true, false}) {
-      for (unsigned i = 0; i < parts.count; ++i) {
-        const Piece& p = parts.at(i);
-        if (((p.bytes & bytes) != 0) != latest) continue;
-        if (!add(words, p, env)) return keep(cell, parts, env);
-      }
-    }
-    add_readers(words, parts, env);
-    put(cell, words, env);
-  }
-
-  static bool add(Words& words, const Piece& p, OnlineEnv& env) {
-    return p.var.atomics == nullptr && add(words, p.var.reads.last, 0, p.bytes, env) &&
-           add(words, p.var.write, kWrite, p.bytes, env);
-  }
-  static bool add(Words& words, const Mark<OnlineEnv>& m, uint64_t kind, uint64_t bytes, OnlineEnv& env) {
-    if (m.epoch.never()) return true;
-    if (!fits(m)) return false;
-    const uint64_t mark = encode(m, kind) | bytes;
-    for (unsigned i = 0; i < words.count; ++i) {
-      if (((words.at[i] ^ mark) & kSameMark) != 0) continue;
-      words.at[i] = ((words.at[i] ^ mark) & ~kBytes) == 0 ? words.at[i] | mark : merged(mark, words.at[i], env);
-      return words.at[i] != 0;
-    }
-    words.at[words.count++] = mark;
-    return true;
-  }
-  // Last, when it is sure that there will be words: from here on a reference belongs to its word.
-  static void add_readers(Words& words, Pieces& parts, OnlineEnv& env) {
-    const unsigned marks = words.count;
+  // As words if they can be. Unlocks.
+  static void put_together(Cell& cell, Pieces& parts, OnlineEnv& env) {
     for (unsigned i = 0; i < parts.count; ++i) {
-      const Piece& p = parts.at(i);
-      if (p.var.reads.map.empty()) continue;
-      const uint64_t word = readers_word(p.var.reads.map.name());
-      unsigned same = marks;
-      while (same < words.count && (words.at[same] & ~kBytes) != word) ++same;
-      if (same == words.count) {
-        words.at[words.count++] = word | p.bytes;
-      } else {
-        words.at[same] |= p.bytes;
-        sets::release(readers(word), *env.arena);
-      }
+      if (!is_wordy(parts.at(i).var)) return keep(cell, parts, env);
     }
+    Words words;
+    for (unsigned i = 0; i < parts.count; ++i) add(words, parts.at(i).var, parts.at(i).bytes, env);
+    put(cell, words, 0, env);
   }
-
-  static void put(Cell& cell, const Words& words, OnlineEnv& env) {
-    if (words.count == 0) return unlock(cell, 0, 0);
-    const bool starts_with_mark = (words.at[0] & kFlag) == 0;
-    const uint64_t first = starts_with_mark ? words.at[0] : 0;
-    const unsigned from = starts_with_mark ? 1 : 0;
-    if (words.count - from == 0) return unlock(cell, first, 0);
-    if (words.count - from == 1) return unlock(cell, first, words.at[from]);
-    const uint32_t count = words.count - from;
-    const uint32_t capacity = count <= 3 ? 3 : count <= 7 ? 7 : count <= 15 ? 15 : 31;
-    auto* list = static_cast<List*>(env.allocate(list_bytes(capacity)));
-    list->count = count;
-    list->capacity = capacity;
-    for (uint32_t i = 0; i < count; ++i) list->at()[i] = words.at[from + i];
-    unlock(cell, first, pointer_word(list, 0));
+  static bool is_wordy(const Var& x) {
+    return x.atomics == nullptr && (x.write.epoch.never() || fits(x.write)) &&
+           (x.reads.last.epoch.never() || fits(x.reads.last));
   }
 
   [[gnu::noinline]] static void keep(Cell& cell, Pieces& parts, OnlineEnv& env) {
-    auto* kept = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
-    kept->count = parts.count;
-    for (unsigned i = 0; i < parts.count; ++i) kept->at()[i] = parts.at(i);
-    unlock(cell, 0, pointer_word(kept, kTag));
+    auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
+    pieces->count = parts.count;
+    for (unsigned i = 0; i < parts.count; ++i) pieces->at()[i] = parts.at(i);
+    unlock(cell, 0, pointer_word(pieces, kKept));
   }
 
   // --- the lock ---
@@ -476,6 +534,12 @@ class CompactStore {
       relax(round++);
     }
     return {{seen, __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+  }
+  // The one for the other, at once, if nobody changed it.
+  [[gnu::always_inline]] static bool replace(Cell& cell, const Cell& old, const Cell& fresh) {
+    using Both = unsigned __int128;
+    const auto both = [](const Cell& c) { return Both{c.mark[1]} << 64 | c.mark[0]; };
+    return __sync_bool_compare_and_swap(reinterpret_cast<Both*>(&cell), both(old), both(fresh));
   }
   [[gnu::always_inline]] static void unlock(Cell& cell, uint64_t first, uint64_t second) {
     __atomic_store_n(&cell.mark[1], second, __ATOMIC_RELAXED);

@@ -9,6 +9,23 @@
 
 namespace pf::rt {
 
+// An access to a granule as far as a rule can see it, and the report: where it is in the program, what it does to which bytes,
+// and what its thread knows.
+struct Deed {
+  static constexpr unsigned kKnowledgeBits = 24;
+  uintptr_t pc = 0;
+  uint64_t context = 0;  // stack, held locks
+  uint64_t what = 0;     // knowledge, operation and size, bytes of the granule
+
+  Deed to(uint8_t bytes) const { return {pc, context, what | bytes}; }
+  friend bool operator==(const Deed&, const Deed&) = default;
+};
+
+struct Outcome {
+  uint64_t old[2], fresh[2];
+  Deed deed;
+};
+
 struct OnlineEnv {
   using Epoch = WideEpoch;
   static constexpr bool kConcurrent = true;
@@ -39,23 +56,19 @@ struct OnlineEnv {
   static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
-  groups::Step group_steps[groups::kSteps] = {};
 
   // What a rule made of a granule, to be made of the next one that is like it: rules are pure functions.
-  struct Outcome {
-    uint64_t old[2], fresh[2];
-    uint64_t key;
-  };
-  static constexpr unsigned kOutcomes = 32;
+  static constexpr unsigned kOutcomes = 64;
   Outcome outcomes[kOutcomes] = {};
   uint64_t knowledge = 1;  // counts whenever the thread learns or ticks: then outcomes are others
 
-  // A key has the low bits of the count: before they come again, all outcomes are forgotten.
+  // A deed has the low bits of the count: before they come again, all outcomes are forgotten.
   void learn() {
-    if ((++knowledge & ((uint64_t{1} << 24) - 1)) == 0) [[unlikely]]
+    if ((++knowledge & ((uint64_t{1} << Deed::kKnowledgeBits) - 1)) == 0) [[unlikely]]
       for (Outcome& o : outcomes) o = {};
   }
-  uintptr_t at = 0;  // in the granule being looked at
+  uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
+  uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;
   unsigned found_count = 0;
   Found found[kMaxFound];

@@ -65,7 +65,9 @@ depot::Id access_at(Code code, unsigned byte) {
   return 0;
 }
 
-Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes, Step* steps) {
+constinit Step g_steps[1U << kStepBits] = {};
+
+Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
   Pattern p{};
   for (unsigned i = 0; i < 8; ++i) {
     const unsigned bit = 1U << i;
@@ -76,7 +78,10 @@ Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes, Step* s
     }
   }
   const Code to = intern(p);
-  steps[place(of, bytes, with, with_bytes)] = {of, with, to, static_cast<uint16_t>(bytes | with_bytes << 8)};
+  const uint64_t key = key_of(of, bytes, with, with_bytes), hash = hash_of(key);
+  Step& s = g_steps[hash >> (64 - kStepBits)];
+  __atomic_store_n(&s.key, key, __ATOMIC_RELAXED);
+  __atomic_store_n(&s.checked, hash << 32 | to, __ATOMIC_RELAXED);
   return to;
 }
 

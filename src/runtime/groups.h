@@ -19,24 +19,30 @@ inline Code code_of(depot::Id access) { return access < kPattern ? access : acce
 // The access of one byte of those that the code is for.
 depot::Id access_at(Code code, unsigned byte);
 
-// The last steps that a thread took.
+// `of` for its bytes, then `with` for the others': where both have a byte, the latter. Both are codes of 22 bits. kNone when
+// there is no room.
+[[gnu::noinline]] Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes);
+
+// The last such steps, of all threads. No lock: a step that another thread is just writing does not pass its check.
 struct Step {
-  Code from, with, to;
-  uint16_t bytes;  // of both
+  uint64_t key, checked;  // the code, and in the upper half something of the key
 };
-inline constexpr unsigned kSteps = 1024;
+inline constexpr unsigned kStepBits = 15;
+extern Step g_steps[1U << kStepBits];
 
-inline unsigned place(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
-  return ((of * 31 + with) * 0x9E3779B9U ^ (bytes * 256U + with_bytes) * 0x85EBCA6BU) >> 22;
+inline uint64_t key_of(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
+  return uint64_t{of} << 38 | uint64_t{with} << 16 | unsigned{bytes} << 8 | with_bytes;
 }
+inline uint64_t hash_of(uint64_t key) { return (key ^ key >> 31) * 0x9E3779B97F4A7C15U; }
 
-// `of` for its bytes, then `with` for the others': where both have a byte, the latter. kNone when there is no room.
-[[gnu::noinline]] Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes, Step* steps);
-inline Code combine(Code of, uint8_t bytes, Code with, uint8_t with_bytes, Step* steps) {
+inline Code combine(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
   if (of == with || (bytes & ~with_bytes) == 0) return with;
-  const Step& s = steps[place(of, bytes, with, with_bytes)];
-  if (s.from == of && s.with == with && s.bytes == (bytes | with_bytes << 8)) return s.to;
-  return combine_anew(of, bytes, with, with_bytes, steps);
+  const uint64_t key = key_of(of, bytes, with, with_bytes), hash = hash_of(key);
+  const Step& s = g_steps[hash >> (64 - kStepBits)];
+  const uint64_t checked = __atomic_load_n(&s.checked, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&s.key, __ATOMIC_RELAXED) == key && static_cast<uint32_t>(hash) == checked >> 32)
+    return static_cast<Code>(checked);
+  return combine_anew(of, bytes, with, with_bytes);
 }
 
 }  // namespace pf::rt::groups

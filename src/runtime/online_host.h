@@ -81,19 +81,37 @@ class OnlineHost {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
       if (Store::template latest_is_same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
         return;
+      return access_again<kOp, kSize>(*t, address, pc);
     }
     access_more<kOp>(*t, address, kSize, pc);
   }
 
-  // Warm: the other words of the cell. Apart, so that the hot path needs few registers.
+  // The other word of the cell. A leaf of its own, so that the hot path needs few registers.
+  template <Op kOp, unsigned kSize>
+  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc) {
+    const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << (address & 7));
+    if (!Store::template other_is_same_epoch<kOp>(hot_cell(address), mask, of(t).now))
+      access_more<kOp>(t, address, kSize, pc);
+  }
+
+  // Warm: several cells, and what is like something just done.
   template <Op kOp>
   [[gnu::noinline]] static void access_more(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const uintptr_t offset = address & 7;
-    if (offset + size <= 8) [[likely]] {
-      const auto mask = static_cast<uint8_t>((0xFFU >> (8 - size)) << offset);
-      if (same_epoch<kOp>(of(t), hot_cell(address), mask)) return;
+    if (!is_nothing_new<kOp>(t, address, size, pc)) access_slow<kOp>(t, address, size, pc);
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool is_nothing_new(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    const Scope scope(t);
+    const Deed deed = deed_of(of(t), pc, packed(kOp, size));
+    const bool may_repeat = is_context_known(t) && (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0;
+    const uintptr_t end = address + size;
+    for (uintptr_t g = address & ~uintptr_t{7}; g < end; g += 8) {
+      Cell& cell = hot_cell(g);
+      const uint8_t mask = mask_in(g, address, end);
+      if (same_epoch<kOp>(of(t), cell, mask)) continue;
+      if (!may_repeat || is_of_nothing(cell) || !Store::repeat(cell, deed.to(mask), of(t).env)) return false;
     }
-    access_slow<kOp>(t, address, size, pc);
+    return true;
   }
 
   // The same test for any bytes.
@@ -107,32 +125,27 @@ class OnlineHost {
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool same_epoch(const HostThread& t, const Cell& cell, uint8_t mask) {
-    if constexpr (kOp == Op::Read || kOp == Op::Write) return Store::template same_epoch<kOp>(cell, mask, t.now);
-    return false;
+    return Store::template same_epoch<kOp>(cell, mask, t.now);
   }
 
   template <Op kOp>
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if ((writes(kOp) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
     const Scope scope(t);
-    const depot::Id a = describe(t, pc, packed(kOp, size));
-    access_as<kOp, &D::read, &D::write>(of(t), address, size, a);
-    report(of(t), a);
-  }
-
-  // Races are left in t.env.
-  template <Op kOp, auto kRead, auto kWrite>
-  [[gnu::always_inline]] static void access_as(HostThread& t, uintptr_t address, uintptr_t size, depot::Id id) {
+    const uint32_t what = packed(kOp, size);
+    const depot::Id id = describe(t, pc, what);
+    const Deed deed = deed_of(of(t), pc, what);
     const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
-      if (same_epoch<kOp>(t, cell, mask)) return;
-      t.env.at = at;
-      Store::visit(cell, mask, a, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
-        writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
+      if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
+      of(t).env.at = at;
+      visit_plain(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
+        writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
       });
-      if (kOp == Op::Read) Store::note_readers(cell, t.now);
+      if (kOp == Op::Read) Store::note_readers(of(t).env, of(t).now);
     });
-    if constexpr (OrdersReadsAfterWrites<D, Env> && !is_atomic(kOp)) order_by_values(t, address, size, kOp);
+    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
+    report(of(t), id);
   }
 
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
@@ -212,8 +225,10 @@ class OnlineHost {
 
   static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
     forget_objects(t, address, size);
-    for_each_touched_granule(address, size,
-                             [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
+    for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      t.env.at = at;
+      Store::clear(cell, mask, t.env);
+    });
     if constexpr (OrdersReadsAfterWrites<D, Env>) {
       if (size <= kMarkWhole) publish(t, address, size);
       D::published(t.state, t.env);
@@ -222,11 +237,13 @@ class OnlineHost {
 
   // Marks all of a small block as freed, and of a large one what was ever accessed: the rest costs no memory.
   static void end_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const depot::Id a = describe(t, pc, packed(Op::Free, size));
+    const uint32_t what = packed(Op::Free, size);
+    const depot::Id a = describe(t, pc, what);
+    const Deed deed = deed_of(t, pc, what);
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      if (size > kMarkWhole && Store::empty(cell)) return;
+      if ((size > kMarkWhole && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      Store::visit(cell, mask, Store::access(a), t.env, [&](typename D::Var& x) {
+      visit_plain(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);  // what came before met the free, and meets nothing after it
         D::write(t.state, x, Store::access(a), t.env);
@@ -249,8 +266,7 @@ class OnlineHost {
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell)) return;
       t.env.at = at;
-      Store::visit(cell, mask, Store::access(a), t.env,
-                   [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
       Store::clear(cell, mask, t.env);
     });
     forget_objects(t, address, size);
@@ -276,8 +292,13 @@ class OnlineHost {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
-    writes(op) ? access_as<Op::AtomicStore, &D::atomic_read, &D::atomic_write>(t, address, size, a)
-               : access_as<Op::AtomicLoad, &D::atomic_read, &D::atomic_write>(t, address, size, a);
+    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+      t.env.at = at;
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
+        writes(op) ? D::atomic_write(t.state, x, Store::access(a), t.env)
+                   : D::atomic_read(t.state, x, Store::access(a), t.env);
+      });
+    });
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
@@ -291,9 +312,23 @@ class OnlineHost {
     return (static_cast<uint32_t>(op) + 1) << 24 | static_cast<uint32_t>(size < 0xFFFFFF ? size : 0xFFFFFF);
   }
 
+  static Deed deed_of(const HostThread& t, uintptr_t pc, uint32_t what) {
+    const depot::Id stack = t.top == t.bottom ? 0 : t.top[-1].stack;
+    return {pc, uint64_t{stack} << 32 | t.locks, t.env.knowledge << (64 - Deed::kKnowledgeBits) | uint64_t{what} << 8};
+  }
+  template <class F>
+  [[gnu::always_inline]] static void visit_plain(HostThread& t, Cell& cell, const Deed& deed, Env::Access a, F&& f) {
+    Store::visit_plain(cell, deed, a, t.now, t.env, f);
+  }
+
   static Cell& hot_cell(uintptr_t address) {
     const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
-    return cells(g_area.zero_chunk + distance)[address >> kGranuleBits & (kGranulesPerChunk - 1)];
+    return cells(g_area.zero_chunk + distance)[granule_index(address)];
+  }
+  // In the chunk that stands for all that are not there.
+  static bool is_of_nothing(const Cell& cell) {
+    return reinterpret_cast<uintptr_t>(&cell) - reinterpret_cast<uintptr_t>(g_area.zero_chunk) <
+           sizeof g_area.zero_chunk;
   }
   static Cell* cells(char* chunk) { return reinterpret_cast<Cell*>(chunk + kLinesBytes); }
 
@@ -308,11 +343,11 @@ class OnlineHost {
   [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
     const uintptr_t end = begin + size;
     if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]] {
-      Cell& cell = cells(chunk(begin))[begin >> kGranuleBits & (kGranulesPerChunk - 1)];
+      Cell& cell = cells(chunk(begin))[granule_index(begin)];
       return f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
     }
     for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
-      Cell& cell = cells(chunk(g))[g >> kGranuleBits & (kGranulesPerChunk - 1)];
+      Cell& cell = cells(chunk(g))[granule_index(g)];
       f(cell, mask_in(g, begin, end), g < begin ? begin : g);
     }
   }
@@ -327,7 +362,7 @@ class OnlineHost {
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
     if (op != Op::Write && op != Op::AtomicStore) {
       for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
-        Store::visit(cell, mask, {}, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
+        Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
       });
     }
     if (!writes(op)) return;
@@ -336,7 +371,7 @@ class OnlineHost {
   }
   static void publish(HostThread& t, uintptr_t address, uintptr_t size) {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
-      Store::visit(cell, mask, {}, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
+      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
     });
   }
 

@@ -21,11 +21,16 @@ class PieceStore {
     return false;
   }
   template <Op kOp>
+  static bool other_is_same_epoch(const Cell&, uint8_t, const Now&) {
+    return false;
+  }
+  template <Op kOp>
   static bool same_epoch(const Cell&, uint8_t, const Now&) {
     return false;
   }
+  static bool repeat(Cell&, const Deed&, OnlineEnv&) { return false; }
 
-  static void note_readers(const Cell&, Now&) {}
+  static void note_readers(OnlineEnv&, Now&) {}
   static OnlineEnv::Access access(depot::Id id) { return {id}; }
   template <class F>
   static void for_each_access(OnlineEnv::Access a, uint8_t bytes, F&& f) {
@@ -34,7 +39,11 @@ class PieceStore {
 
   // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
   template <class F>
-  static void visit(Cell& cell, uint8_t mask, OnlineEnv::Access, OnlineEnv& env, F&& f) {
+  static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access, const Now&, OnlineEnv& env, F&& f) {
+    visit(cell, static_cast<uint8_t>(deed.what), env, f);
+  }
+  template <class F>
+  static void visit(Cell& cell, uint8_t mask, OnlineEnv& env, F&& f) {
     Piece* first = lock(cell);
     for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
       const auto common = static_cast<uint8_t>(p->mask & mask);

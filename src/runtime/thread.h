@@ -87,7 +87,7 @@ struct Thread {
   static constexpr uint32_t kMetLocks = 64;
   uintptr_t met_locks[kMetLocks];
 
-  KnownAccess known[256];
+  KnownAccess known[1024];
   KnownStack known_stacks[512];
 };
 
@@ -135,7 +135,12 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 // --- the access being made, as one number ---
 
 inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below) {
-  return t.known[(pc ^ pc >> 8 ^ packed ^ below) & 255];
+  return t.known[(pc ^ pc >> 10 ^ packed ^ below * 7) & 1023];
+}
+
+// Whether stack and held locks have their numbers already.
+inline bool is_context_known(const Thread& t) {
+  return !t.locks_changed && (t.top == t.bottom || t.top[-1].stack != 0);
 }
 
 // packed: the operation + 1 in the top byte, the size below it.
