@@ -23,6 +23,10 @@ concept LocksetEnvironment = Environment<E> && requires(E& env, const Mark<E>& p
   env.race(prior, Verdict::Potential);
 };
 
+// A host that wants to find out which lock hid a potential race: told the full epoch of the earlier access too.
+template <class E>
+concept ExplainsOrder = requires(E& env, const Mark<E>& prior) { env.race(prior, Verdict::Potential, prior.epoch); };
+
 template <class Env>
 struct Hybrid {
   using Weak = HappensBefore<Env>;  // never hears of locks
@@ -63,7 +67,11 @@ struct Hybrid {
   }
   static bool concurrent(const Sighting& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
   static void report(const Sighting& s, const Thread& t, Env& env) {
-    env.race(s.mark, Full::ordered(s.full, t.full) ? Verdict::Potential : Verdict::Real);
+    if (!Full::ordered(s.full, t.full)) return env.race(s.mark, Verdict::Real);
+    if constexpr (ExplainsOrder<Env>) {
+      if (concurrent(s, t)) return env.race(s.mark, Verdict::Potential, s.full);
+    }
+    env.race(s.mark, Verdict::Potential);
   }
 
   // --- every event to both orders ---

@@ -61,6 +61,7 @@ bool TreeFilter::redundant(const Event& e) {
 TreeFilter::Seen& TreeFilter::look_up(const Key& key) {
   if (const auto it = young_.find(key); it != young_.end()) return it->second;
   if (young_.size() * 2 * kEntryBytes >= options_.memory) {
+    peak_bytes_ = peak_bytes();
     old_ = std::move(young_);
     young_ = {};
   }

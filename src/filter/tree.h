@@ -9,6 +9,7 @@
 // Source: TREE (seed 004) §3. Memory is bounded: what was seen is kept in two generations, and a forgotten entry costs time,
 // never a race.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -52,6 +53,7 @@ class TreeFilter final : public FilterStage {
   std::span<const Event> pass(std::span<const Event> batch) override;
   uint64_t dropped() const override { return dropped_; }
   uint64_t bytes() const override;
+  uint64_t peak_bytes() const override { return std::max(peak_bytes_, bytes()); }
 
  private:
   struct Heap {  // the environment of the lockset table
@@ -108,6 +110,7 @@ class TreeFilter final : public FilterStage {
   std::unordered_map<uint64_t, uint64_t> last_message_;  // sent through each object
   std::map<uint64_t, Block> blocks_;                     // memory that was allocated or freed, with its life
   uint64_t messages_ = 0, lives_ = 0, dropped_ = 0;
+  uint64_t peak_bytes_ = 0;                          // before something was forgotten
   std::unordered_map<Key, Seen, Hash> young_, old_;  // the old generation is forgotten when the young one is full
 };
 

@@ -56,6 +56,18 @@ Json creation(const Creation& c) {
   return {{"id", c.thread_id}, {"name", c.thread_name}, {"parent", c.parent_id}, {"stack", frames(c.stack)}};
 }
 
+Json lock_step(const HiddenBy::Step& s) {
+  Json j = {{"thread", {{"id", s.thread_id}, {"name", s.thread_name}}}};
+  if (s.reading) j["mode"] = "read";
+  if (s.event != 0) j["event"] = s.event;
+  j["stack"] = frames(s.stack);
+  return j;
+}
+
+Json hidden_by(const HiddenBy& h) {
+  return {{"lock", h.lock}, {"release", lock_step(h.release)}, {"acquire", lock_step(h.acquire)}};
+}
+
 void add_process(Json& j, const Process& p) {
   if (p.pid != 0) j["process"] = {{"pid", p.pid}, {"exe", p.exe}};
 }
@@ -75,6 +87,8 @@ class JsonRenderer final : public Renderer {
               {"accesses", Json::array({access(r.first), access(r.second)})}};
     for (const Creation& c : r.threads) j["threads"].push_back(creation(c));
     add_process(j, r.process);
+    if (!r.chain.empty()) j["chain"] = r.chain;
+    if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
     line(j);
   }
 
@@ -111,6 +125,10 @@ class JsonRenderer final : public Renderer {
       j["unfinished"] = s.unfinished;
       j["misuses"] = s.misuses;
       j["suppressed"] = s.suppressed;
+    } else {
+      j["potential"] = s.potential;
+      j["peak_bytes"] = s.peak_bytes;
+      j["own_seconds"] = s.own_seconds;
     }
     line(j);
   }
