@@ -43,11 +43,6 @@ struct RunningChain {
     for (const auto& filter : filters) batch = filter->pass(batch);
     detector->process(batch);
   }
-  uint64_t dropped() const {
-    uint64_t n = 0;
-    for (const auto& filter : filters) n += filter->dropped();
-    return n;
-  }
 
   Chain chain;
   std::vector<std::unique_ptr<FilterStage>> filters;
@@ -132,14 +127,18 @@ Status explain(Pass& pass, const std::string& file, OpenOptions options, const G
   }
 }
 
+report::FilterSummary summarize(const StageSpec& stage, const FilterStats& f) {
+  report::FilterSummary s{std::string(stage.info->name), f.events, f.dropped, f.bytes, f.peak_bytes, {}};
+  for (std::size_t i = 0; i < f.rules.size(); ++i) s.rules.emplace_back(stage.info->rules[i], f.rules[i]);
+  return s;
+}
+
 // What a chain would have taken alone: the reading and its own work.
 report::Summary summarize(const RunningChain& c, const Pass& pass) {
   const Findings& f = c.findings;
   report::Summary s;
   s.engine = c.chain.text;
   s.events = pass.events;
-  s.dropped = c.dropped();
-  s.accesses = f.accesses + s.dropped;
   s.races = f.races.size();
   s.dynamic_races = f.dynamic_races;
   s.racy_events = f.racy_events;
@@ -148,10 +147,13 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
       std::ranges::count(f.races, Verdict::Potential, [](const FoundRace& r) { return r.record.verdict; }));
   s.bytes = f.bytes;
   s.peak_bytes = f.peak_bytes;
-  for (const auto& filter : c.filters) {
-    s.bytes += filter->bytes();
-    s.peak_bytes += filter->peak_bytes();
+  for (std::size_t i = 0; i < c.filters.size(); ++i) {
+    s.filters.push_back(summarize(c.chain.stages[i], c.filters[i]->stats()));
+    s.dropped += s.filters.back().dropped;
+    s.bytes += s.filters.back().bytes;
+    s.peak_bytes += s.filters.back().peak_bytes;
   }
+  s.accesses = f.accesses + s.dropped;
   s.seconds = (pass.reading + c.spent).count();
   s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);

@@ -72,6 +72,17 @@ void add_process(Json& j, const Process& p) {
   if (p.pid != 0) j["process"] = {{"pid", p.pid}, {"exe", p.exe}};
 }
 
+Json counts(const std::vector<std::pair<std::string, uint64_t>>& rules) {
+  Json j = Json::object();
+  for (const auto& [rule, count] : rules) j[rule] = count;
+  return j;
+}
+
+Json filter(const FilterSummary& f) {
+  return {{"name", f.name},   {"events", f.events},         {"dropped", f.dropped},
+          {"bytes", f.bytes}, {"peak_bytes", f.peak_bytes}, {"rules", counts(f.rules)}};
+}
+
 class JsonRenderer final : public Renderer {
  public:
   explicit JsonRenderer(std::FILE* out) : out_(out) {}
@@ -106,8 +117,6 @@ class JsonRenderer final : public Renderer {
   }
 
   void summary(const Summary& s) override {
-    Json rules = Json::object();
-    for (const auto& [rule, count] : s.rules) rules[rule] = count;
     Json j = {{"type", "summary"},
               {"engine", s.engine},
               {"events", s.events},
@@ -119,7 +128,7 @@ class JsonRenderer final : public Renderer {
               {"threads", s.threads},
               {"bytes", s.bytes},
               {"seconds", s.seconds},
-              {"rules", rules}};
+              {"rules", counts(s.rules)}};
     if (s.online) {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;
@@ -129,6 +138,7 @@ class JsonRenderer final : public Renderer {
       j["potential"] = s.potential;
       j["peak_bytes"] = s.peak_bytes;
       j["own_seconds"] = s.own_seconds;
+      for (const FilterSummary& f : s.filters) j["filters"].push_back(filter(f));
     }
     line(j);
   }

@@ -106,6 +106,12 @@ struct Misuse {
   std::string id() const;  // what and where
 };
 
+struct FilterSummary {
+  std::string name;
+  uint64_t events = 0, dropped = 0, bytes = 0, peak_bytes = 0;
+  std::vector<std::pair<std::string, uint64_t>> rules;
+};
+
 struct Summary {
   std::string engine;  // the chain as written
   uint64_t events = 0, accesses = 0, dropped = 0;
@@ -116,6 +122,7 @@ struct Summary {
   uint64_t potential = 0;  // of the races
   uint64_t peak_bytes = 0;
   double own_seconds = 0;  // processor time of the chain alone, without reading
+  std::vector<FilterSummary> filters = {};
   std::vector<std::pair<std::string, uint64_t>> rules;
 
   bool online = false;  // of a running program, for which these are known, too:

@@ -83,10 +83,19 @@ class TextRenderer final : public Renderer {
     fmt::print(out_, "  accesses {}, racy {}, state {}", grouped(s.accesses), grouped(s.racy_events),
                memory_size(s.bytes));
     fmt::print(out_, "{}\n", s.peak_bytes > s.bytes ? ", at its peak " + memory_size(s.peak_bytes) : "");
-    for (const auto& [rule, count] : s.rules) fmt::print(out_, "  {:<24} {:>16}\n", rule, grouped(count));
+    for (const FilterSummary& f : s.filters) {
+      fmt::print(out_, "  {} saw {}, dropped {}, state {}, at its peak {}\n", f.name, plural(f.events, "event"),
+                 grouped(f.dropped), memory_size(f.bytes), memory_size(f.peak_bytes));
+      rules(f.rules);
+    }
+    rules(s.rules);
   }
 
  private:
+  void rules(const std::vector<std::pair<std::string, uint64_t>>& counts) {
+    for (const auto& [rule, count] : counts) fmt::print(out_, "  {:<28} {:>16}\n", rule, grouped(count));
+  }
+
   void access(std::string_view which, const Access& a, const Location& l) {
     const std::string size = l.kind == "variable" ? "" : fmt::format(" of {}", plural(a.size, "byte"));
     fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.by(),

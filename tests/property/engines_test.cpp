@@ -137,7 +137,7 @@ void test_tree_before(std::string_view detector, Options options, LocksAllow all
   const auto fails = [&](std::span<const Event> t) {
     const auto filter = make_filter({&engine("tree"), {}});
     const std::span<const Event> kept = filter->pass(t);
-    dropped += filter->dropped();
+    dropped += filter->stats().dropped;
     std::set<SitePair> found, truth;
     for (const auto& [pair, verdict] : run_by_site(*make_detector({&engine(detector), options}), kept))
       found.insert(pair);
