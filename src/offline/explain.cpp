@@ -81,16 +81,20 @@ void Explainer::note_lessons(const Event& e, ThreadId learner, const Clock& befo
 }
 
 void Explainer::learn(Question& q, const Event& e, const Sync::HostThread& learner) {
+  if (q.race->hidden_by) return;
   const ThreadId id = learner.state.full.id;
   if (const LockStep* release = is_acquire(e.op) ? release_before(q, e) : nullptr) {
     const LockStep acquire{e.thread, e.site, mode(e.op), number_};
     q.lessons.push_back({Order::Weak::epoch(learner.state.weak), {e.target, *release, acquire}});
   }
   q.knows_since.try_emplace(id, number_);
-  if (id != q.race->record.second.thread || q.race->hidden_by) return;
+  if (id != q.race->record.second.thread) return;
   const auto leads_here = [&](const Lesson& l) { return Order::Weak::ordered(l.weak, learner.state.weak); };
   const auto it = std::ranges::find_if(q.lessons, leads_here);
-  if (it != q.lessons.end()) q.race->hidden_by = it->by;
+  if (it == q.lessons.end()) return;
+  q.race->hidden_by = it->by;
+  q.lessons = {};
+  q.knows_since = {};
 }
 
 // Of the releases that brought the lock its knowledge: the one of the first access's own thread, or else the latest.
