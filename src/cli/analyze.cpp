@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
+#include <deque>
+#include <filesystem>
 
 #include "cli/cli.h"
 #include "cli/naming.h"
 #include "cli/progress.h"
 #include "offline/catalog.h"
+#include "offline/explain.h"
+#include "report/compare.h"
 #include "report/renderer.h"
 #include "trace/source.h"
 
@@ -17,6 +22,13 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 using std::chrono::steady_clock;
 
+// The processor time of this thread: what a chain costs, whatever else the machine does.
+Seconds processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 struct Request {
   std::vector<std::string> files;
   std::vector<std::string> chains;
@@ -25,25 +37,19 @@ struct Request {
 };
 
 struct RunningChain {
-  explicit RunningChain(Chain which) : chain(std::move(which)), detector(make_detector(chain.detector())) {
-    for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
-      filters.push_back(make_filter(stage));
-    }
-  }
+  explicit RunningChain(Chain which)
+      : chain(std::move(which)), filters(make_filters(chain)), detector(make_detector(chain.detector())) {}
   void process(std::span<const Event> batch) {
     for (const auto& filter : filters) batch = filter->pass(batch);
     detector->process(batch);
-  }
-  uint64_t dropped() const {
-    uint64_t n = 0;
-    for (const auto& filter : filters) n += filter->dropped();
-    return n;
   }
 
   Chain chain;
   std::vector<std::unique_ptr<FilterStage>> filters;
   std::unique_ptr<DetectorStage> detector;
-  Seconds spent{0};
+  Findings findings;     // once the trace was read
+  Seconds spent{0};      // on the wall clock
+  Seconds processor{0};  // of the processor
 };
 
 struct Pass {
@@ -63,6 +69,15 @@ Result<std::vector<Chain>> parse_chains(const std::vector<std::string>& texts) {
   return chains;
 }
 
+std::vector<FoundRace> real_ones_first(const std::vector<FoundRace>& races) {
+  std::vector<FoundRace> sorted;
+  for (const bool real : {true, false}) {
+    std::ranges::copy_if(races, std::back_inserter(sorted),
+                         [&](const FoundRace& r) { return (r.record.verdict == Verdict::Real) == real; });
+  }
+  return sorted;
+}
+
 // One pass over the file for all chains; a batch is read once and each chain's own time is taken.
 Status run_pass(Pass& pass, const Globals& globals) {
   Progress progress(globals.progress(), "analyzing", pass.source->bytes_total());
@@ -72,74 +87,133 @@ Status run_pass(Pass& pass, const Globals& globals) {
     auto then = steady_clock::now();
     pass.reading += then - start;
     if (!batch) return batch.error();
-    if (batch->empty()) return Done{};
+    if (batch->empty()) break;
     pass.events += batch->size();
+    Seconds used = processor_time();
     for (RunningChain& c : pass.chains) {
       c.process(*batch);
       const auto now = steady_clock::now();
+      const Seconds total = processor_time();
       c.spent += now - std::exchange(then, now);
+      c.processor += total - std::exchange(used, total);
     }
     progress.update(pass.source->bytes_read(), pass.events);
   }
+  for (RunningChain& c : pass.chains) {
+    c.findings = c.detector->findings();
+    c.findings.races = real_ones_first(c.findings.races);
+  }
+  return Done{};
+}
+
+// A second look at the trace, if there are potential races: which locks hid them. None at what can be read but once.
+Status explain(Pass& pass, const std::string& file, OpenOptions options, const Globals& globals) {
+  std::deque<Explainer> explainers;
+  for (RunningChain& c : pass.chains) {
+    explainers.emplace_back(c.chain, c.findings.races);
+    if (!explainers.back().has_questions()) explainers.pop_back();
+  }
+  if (explainers.empty() || !std::filesystem::is_regular_file(file)) return Done{};
+  const Result<std::unique_ptr<TraceSource>> source = open_trace(file, options);
+  if (!source) return source.error();
+  Progress progress(globals.progress(), "explaining", (*source)->bytes_total());
+  for (uint64_t events = 0;;) {
+    const Result<std::span<const Event>> batch = (*source)->next();
+    if (!batch) return batch.error();
+    if (batch->empty()) return Done{};
+    events += batch->size();
+    for (Explainer& explainer : explainers) explainer.process(*batch);
+    progress.update((*source)->bytes_read(), events);
+  }
+}
+
+report::FilterSummary summarize(const StageSpec& stage, const FilterStats& f) {
+  report::FilterSummary s{std::string(stage.info->name), f.events, f.dropped, f.bytes, f.peak_bytes, {}};
+  for (std::size_t i = 0; i < f.rules.size(); ++i) s.rules.emplace_back(stage.info->rules[i], f.rules[i]);
+  return s;
 }
 
 // What a chain would have taken alone: the reading and its own work.
-report::Summary summarize(const RunningChain& c, const Findings& f, const Pass& pass) {
+report::Summary summarize(const RunningChain& c, const Pass& pass) {
+  const Findings& f = c.findings;
   report::Summary s;
   s.engine = c.chain.text;
   s.events = pass.events;
-  s.dropped = c.dropped();
-  s.accesses = f.accesses + s.dropped;
   s.races = f.races.size();
   s.dynamic_races = f.dynamic_races;
   s.racy_events = f.racy_events;
   s.threads = f.threads;
+  s.potential = static_cast<uint64_t>(
+      std::ranges::count(f.races, Verdict::Potential, [](const FoundRace& r) { return r.record.verdict; }));
   s.bytes = f.bytes;
-  for (const auto& filter : c.filters) s.bytes += filter->bytes();
+  s.peak_bytes = f.peak_bytes;
+  for (std::size_t i = 0; i < c.filters.size(); ++i) {
+    s.filters.push_back(summarize(c.chain.stages[i], c.filters[i]->stats()));
+    s.dropped += s.filters.back().dropped;
+    s.bytes += s.filters.back().bytes;
+    s.peak_bytes += s.filters.back().peak_bytes;
+  }
+  s.accesses = f.accesses + s.dropped;
   s.seconds = (pass.reading + c.spent).count();
+  s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
   return s;
 }
 
-// Returns whether there was a race.
-bool render(const Pass& pass, report::Renderer& renderer) {
-  std::vector<report::Summary> summaries;
-  for (const RunningChain& c : pass.chains) {
-    const Findings findings = c.detector->findings();
-    for (const bool real : {true, false}) {  // real ones first
-      for (const FoundRace& race : findings.races) {
-        if ((race.record.verdict == Verdict::Real) != real) continue;
-        renderer.race(name_race(race, std::string(c.chain.detector().info->name), pass.source->names()));
-      }
-    }
-    summaries.push_back(summarize(c, findings, pass));
-  }
-  for (const report::Summary& s : summaries) renderer.summary(s);
-  return std::ranges::any_of(summaries, [](const report::Summary& s) { return s.races != 0; });
-}
+class Presentation {
+ public:
+  Presentation(bool json, report::TextStyle style)
+      : json_(json), style_(style),
+        renderer_(json ? report::make_json_renderer(stdout) : report::make_text_renderer(stdout, style)) {}
 
-std::unique_ptr<report::Renderer> make_renderer(const Request& request, const Globals& globals) {
-  if (request.json) return report::make_json_renderer(stdout);
-  return report::make_text_renderer(
-      stdout, {.color = globals.colored(), .verbose = globals.verbose > 0, .quiet = globals.quiet});
-}
+  // Returns whether there was a race.
+  bool show(const Pass& pass) {
+    report::Comparison comparison;
+    comparison.reading = pass.reading.count();
+    std::vector<report::Summary> summaries;
+    for (const RunningChain& c : pass.chains) {
+      for (const FoundRace& found : c.findings.races) {
+        const report::Race race = name_race(found, c.chain, pass.source->names());
+        renderer_->race(race);
+        comparison.add(found.record.pair(), race);
+      }
+      summaries.push_back(summarize(c, pass));
+      comparison.add(summaries.back());
+    }
+    // One line sums up one chain; several are a table for people, and a line each for programs and with -v.
+    const bool table = summaries.size() > 1 && !json_ && !style_.quiet;
+    if (!table || style_.verbose) {
+      for (const report::Summary& s : summaries) renderer_->summary(s);
+    }
+    if (table) comparison.print(stdout, style_);
+    return std::ranges::any_of(summaries, [](const report::Summary& s) { return s.races != 0; });
+  }
+
+ private:
+  bool json_;
+  report::TextStyle style_;
+  std::unique_ptr<report::Renderer> renderer_;
+};
 
 // Every file is read to its end before anything is printed for it: no partial result is called a result.
 Outcome analyze(const Request& request, const Globals& globals) {
   const Result<std::vector<Chain>> chains = parse_chains(request.chains);
   if (!chains) return chains.error();
-  const std::unique_ptr<report::Renderer> renderer = make_renderer(request, globals);
+  Presentation presentation(request.json,
+                            {.color = globals.colored(), .verbose = globals.verbose > 0, .quiet = globals.quiet});
   bool found = false;
+  const OpenOptions options{.salvage = request.salvage};
   for (const std::string& file : request.files) {
     Pass pass;
-    Result<std::unique_ptr<TraceSource>> source = open_trace(file, {.salvage = request.salvage});
+    Result<std::unique_ptr<TraceSource>> source = open_trace(file, options);
     if (!source) return source.error();
     pass.source = std::move(*source);
     for (const Chain& chain : *chains) pass.chains.emplace_back(chain);
-    const Status done = run_pass(pass, globals);
+    Status done = run_pass(pass, globals);
+    if (done) done = explain(pass, file, options, globals);
     if (!done) return done.error();
     if (!pass.source->lost().empty()) fmt::print(stderr, "photofinish: salvaged: {}\n", pass.source->lost());
-    found = render(pass, *renderer) || found;
+    found = presentation.show(pass) || found;
   }
   return found ? kRacesFound : kSuccess;
 }
@@ -152,7 +226,7 @@ void add_analyze(const Verbs& verbs) {
   request->chains = {"fasttrack"};
   verb->add_option("FILE", request->files, "Trace files (.pft, .std, .txt, gzip'd or not)")->required();
   verb->add_option("-e,--engine", request->chains,
-                   "Chain of stages, as in tree:fasttrack; several -e are run over one pass of the file")
+                   "Chain of stages, as in tree:fasttrack; several -e run over one pass of the file and are compared")
       ->take_all()
       ->allow_extra_args(false)
       ->capture_default_str();

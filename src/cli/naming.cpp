@@ -43,17 +43,26 @@ report::Location name_location(const RaceMemory& m, const Dictionary& names) {
   return l;
 }
 
+report::HiddenBy::Step name_step(const LockStep& s, const Dictionary& names) {
+  return {index(s.thread), names.thread_name(s.thread), s.mode == LockMode::Read, s.event, {name_frame(s.site, names)}};
+}
+
 }  // namespace
 
-report::Race name_race(const FoundRace& found, std::string engine, const Dictionary& names) {
+report::Race name_race(const FoundRace& found, const Chain& chain, const Dictionary& names) {
   const RaceRecord& r = found.record;
   report::Race race;
-  race.engine = std::move(engine);
+  race.engine = chain.detector().info->name;
+  race.chain = chain.text;
   race.verdict = name(r.verdict);
   race.count = r.count;
   race.location = name_location(r.memory, names);
   race.first = name_access(r.first, found.first_locks, names);
   race.second = name_access(r.second, found.second_locks, names);
+  if (const auto& by = found.hidden_by) {
+    race.hidden_by = {names.object_name(ObjectKind::Lock, by->lock), name_step(by->release, names),
+                      name_step(by->acquire, names)};
+  }
   return race;
 }
 

@@ -23,6 +23,10 @@ concept LocksetEnvironment = Environment<E> && requires(E& env, const Mark<E>& p
   env.race(prior, Verdict::Potential);
 };
 
+// A host that wants to find out which lock hid a potential race: told the full epoch of the earlier access too.
+template <class E>
+concept ExplainsOrder = requires(E& env, const Mark<E>& prior) { env.race(prior, Verdict::Potential, prior.epoch); };
+
 template <class Env>
 struct Hybrid {
   using Weak = HappensBefore<Env>;  // never hears of locks
@@ -63,7 +67,11 @@ struct Hybrid {
   }
   static bool concurrent(const Sighting& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
   static void report(const Sighting& s, const Thread& t, Env& env) {
-    env.race(s.mark, Full::ordered(s.full, t.full) ? Verdict::Potential : Verdict::Real);
+    if (!Full::ordered(s.full, t.full)) return env.race(s.mark, Verdict::Real);
+    if constexpr (ExplainsOrder<Env>) {
+      if (concurrent(s, t)) return env.race(s.mark, Verdict::Potential, s.full);
+    }
+    env.race(s.mark, Verdict::Potential);
   }
 
   // --- every event to both orders ---
@@ -144,6 +152,58 @@ struct Hybrid {
   static void forget(Atomic& a, Env& env) {
     Weak::forget(a.weak, env);
     Full::forget(a.full, env);
+  }
+};
+
+// A hybrid that keeps a list of sightings for each kind of access to a variable: which kinds meet is the same for all such.
+// Self says what a sighting is, remembers it (false: nothing new can come of it) and checks it against a list.
+template <class Self, class Env, class List>
+struct ListHybrid : Hybrid<Env> {
+  using Base = Hybrid<Env>;
+  using typename Base::Access;
+  using typename Base::Thread;
+
+  struct Var {
+    List writes, reads, atomic_writes, atomic_reads;
+  };
+
+  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
+    const auto now = Self::see(t, a, false, env);
+    if (!Self::remember(x.reads, now, env)) return;
+    Self::check(t, x.writes, true, now, false, env);
+    Self::check(t, x.atomic_writes, true, now, false, env);
+  }
+  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
+    const auto now = Self::see(t, a, true, env);
+    if (!Self::remember(x.writes, now, env)) return;
+    Self::check(t, x.writes, true, now, true, env);
+    Self::check(t, x.reads, false, now, true, env);
+    Self::check(t, x.atomic_writes, true, now, true, env);
+    Self::check(t, x.atomic_reads, false, now, true, env);
+    Self::written(x, now, env);
+  }
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
+    const auto now = Self::see(t, a, false, env);
+    if (!Self::remember(x.atomic_reads, now, env)) return;
+    Self::check(t, x.writes, true, now, false, env);
+  }
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
+    const auto now = Self::see(t, a, true, env);
+    if (!Self::remember(x.atomic_writes, now, env)) return;
+    Self::check(t, x.writes, true, now, true, env);
+    Self::check(t, x.reads, false, now, true, env);
+  }
+  template <class Seen>
+  static void written(Var&, const Seen&, Env&) {}
+
+  static Var clone(const Var& x, Env& env) {
+    return {x.writes.clone(env), x.reads.clone(env), x.atomic_writes.clone(env), x.atomic_reads.clone(env)};
+  }
+  static void clear(Var& x, Env& env) {
+    x.writes.release(env);
+    x.reads.release(env);
+    x.atomic_writes.release(env);
+    x.atomic_reads.release(env);
   }
 };
 

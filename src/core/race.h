@@ -1,5 +1,7 @@
 // Races as the stages speak of them, before names are resolved: ids and numbers only.
 #pragma once
+#include <compare>
+
 #include "core/event.h"
 
 namespace pf {
@@ -34,11 +36,23 @@ struct RaceMemory {
   uint64_t object = 0;
 };
 
+// What makes two races the same one: the sites in either order, and the object.
+struct RacePair {
+  uint32_t low, high;
+  uint64_t object;
+  friend auto operator<=>(const RacePair&, const RacePair&) = default;
+};
+
 struct RaceRecord {
   RaceAccess first, second;  // in the order of the trace
   RaceMemory memory;
   Verdict verdict = Verdict::Real;
   uint64_t count = 1;  // dynamic occurrences
+
+  RacePair pair() const {
+    const uint32_t a = index(first.site), b = index(second.site);
+    return {a < b ? a : b, a < b ? b : a, memory.object};
+  }
 };
 
 }  // namespace pf

@@ -28,63 +28,23 @@ inline constexpr EngineInfo kSimpleLockInfo = {
 };
 
 template <class Env>
-struct SimpleLock : Hybrid<Env> {
+struct SimpleLockEntry {
+  typename Hybrid<Env>::Sighting seen;
+  uint32_t locks;  // how many protected it
+};
+
+template <class Env>  // a queue has the entries of all threads, oldest first
+struct SimpleLock : ListHybrid<SimpleLock<Env>, Env, Array<SimpleLockEntry<Env>, Env>> {
   static_assert(LocksetEnvironment<Env>);
   using Base = Hybrid<Env>;
   using typename Base::Access;
-  using typename Base::Sighting;
   using typename Base::Thread;
+  using Entry = SimpleLockEntry<Env>;
+  using Queue = Array<Entry, Env>;
+  using typename ListHybrid<SimpleLock, Env, Queue>::Var;
   static constexpr const EngineInfo& kInfo = kSimpleLockInfo;
   enum Rule : unsigned { SeenBefore, NoMoreLocks, NewPeriod, ReadRemoved };
 
-  struct Entry {
-    Sighting seen;
-    uint32_t locks;  // how many protected it
-  };
-  using Queue = Array<Entry, Env>;  // of all threads, oldest first
-
-  struct Var {
-    Queue writes, reads, atomic_writes, atomic_reads;
-  };
-
-  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
-    const Entry now = see(t, a, false, env);
-    if (!remember(x.reads, now, env)) return;
-    check(t, x.writes, now, env);
-    check(t, x.atomic_writes, now, env);
-  }
-  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
-    const Entry now = see(t, a, true, env);
-    if (!remember(x.writes, now, env)) return;
-    check(t, x.writes, now, env);
-    check(t, x.reads, now, env);
-    check(t, x.atomic_writes, now, env);
-    check(t, x.atomic_reads, now, env);
-    if (env.queue_length != 0) remove_own_read(x.reads, now, env);
-  }
-  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
-    const Entry now = see(t, a, false, env);
-    if (!remember(x.atomic_reads, now, env)) return;
-    check(t, x.writes, now, env);
-  }
-  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
-    const Entry now = see(t, a, true, env);
-    if (!remember(x.atomic_writes, now, env)) return;
-    check(t, x.writes, now, env);
-    check(t, x.reads, now, env);
-  }
-
-  static Var clone(const Var& x, Env& env) {
-    return {x.writes.clone(env), x.reads.clone(env), x.atomic_writes.clone(env), x.atomic_reads.clone(env)};
-  }
-  static void clear(Var& x, Env& env) {
-    x.writes.release(env);
-    x.reads.release(env);
-    x.atomic_writes.release(env);
-    x.atomic_reads.release(env);
-  }
-
- private:
   static Entry see(const Thread& t, const Access& a, bool writes, Env& env) {
     return {Base::see(t, a, env), env.locks_for(env.held(), writes)};
   }
@@ -104,6 +64,18 @@ struct SimpleLock : Hybrid<Env> {
     return true;
   }
 
+  static void check(const Thread& t, const Queue& earlier, bool, const Entry& now, bool, Env& env) {
+    for (uint32_t i = 0; i < earlier.size(); ++i) {
+      const Entry& e = earlier[i];
+      if ((e.locks == 0 || now.locks == 0) && Base::concurrent(e.seen, t)) Base::report(e.seen, t, env);
+    }
+  }
+
+  static void written(Var& x, const Entry& now, Env& env) {
+    if (env.queue_length != 0) remove_own_read(x.reads, now, env);
+  }
+
+ private:
   // With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
   static bool same_entry(const Entry& e, const Entry& now, Env& env) {
     if (env.queue_length != 0) return e.seen.mark.epoch == now.seen.mark.epoch;
@@ -128,13 +100,6 @@ struct SimpleLock : Hybrid<Env> {
       env.count(ReadRemoved);
       reads.remove(i);
       return;
-    }
-  }
-
-  static void check(const Thread& t, const Queue& earlier, const Entry& now, Env& env) {
-    for (uint32_t i = 0; i < earlier.size(); ++i) {
-      const Entry& e = earlier[i];
-      if ((e.locks == 0 || now.locks == 0) && Base::concurrent(e.seen, t)) Base::report(e.seen, t, env);
     }
   }
 };

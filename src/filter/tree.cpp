@@ -8,7 +8,8 @@
 namespace pf {
 namespace {
 
-constexpr std::size_t kEntryBytes = 64;  // of what was seen, with its share of the table
+constexpr std::size_t kNodeBytes = 80;   // of a map with its share of the allocator
+constexpr uint64_t kReleaseMessage = 0;  // with `exact`: no message has this number
 
 // Objects of different kinds may have the same id.
 uint64_t object_of(const Event& e) { return e.target * 8 + static_cast<uint64_t>(object_kind(e.op)); }
@@ -17,12 +18,12 @@ uint64_t object_of(const Event& e) { return e.target * 8 + static_cast<uint64_t>
 
 std::span<const Event> TreeFilter::pass(std::span<const Event> batch) {
   kept_.clear();
+  events_ += batch.size();
   for (const Event& e : batch) {
     if (e.op <= Op::Write) {
-      if (redundant(e)) {
-        ++dropped_;
-        continue;
-      }
+      const Rule rule = judge(e);
+      ++rules_[rule];
+      if (rule == SameThread || rule == TwoThreads) continue;
     } else {
       follow(e);
     }
@@ -31,8 +32,13 @@ std::span<const Event> TreeFilter::pass(std::span<const Event> batch) {
   return kept_;
 }
 
-uint64_t TreeFilter::bytes() const {
-  return (young_.size() + old_.size() + contexts_.size() + histories_.size()) * kEntryBytes;
+FilterStats TreeFilter::stats() const {
+  const uint64_t nodes = (histories_.size() + mixed_lives_.size()) * kNodeBytes;
+  return {.events = events_,
+          .dropped = rules_[SameThread] + rules_[TwoThreads],
+          .bytes = seen_.bytes() + nodes,
+          .peak_bytes = seen_.peak_bytes() + nodes,
+          .rules = {rules_.begin(), rules_.end()}};
 }
 
 TreeFilter::Thread& TreeFilter::thread(ThreadId id) {
@@ -42,49 +48,44 @@ TreeFilter::Thread& TreeFilter::thread(ThreadId id) {
 
 // --- accesses ---
 
-bool TreeFilter::redundant(const Event& e) {
-  if (e.size > kVariableSize) return false;  // too many lives to tell apart
-  const uint64_t kind = uint64_t{index(e.site)} << 32 | e.size << 1 | (e.op == Op::Write ? 1U : 0U);
-  Seen& seen = look_up({e.target, kind, context(thread(e.thread), e.thread), life_of(e)});
-  const uint32_t me = index(e.thread) + 1;
-  for (uint32_t& who : seen.threads) {
-    if (who == me) return true;
-    if (who == 0) {
-      who = me;
-      return false;
-    }
+std::size_t TreeFilter::Hash::operator()(const Key& k) const {
+  const auto both = [](uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; };
+  uint64_t h = 0;
+  for (const uint64_t x : {k.address, k.life, k.history, both(k.thread, index(k.locks)), both(index(k.site), k.what)}) {
+    h = (h ^ h >> 32 ^ x) * 0x9E3779B97F4A7C15U;
   }
-  return options_.two_threads;
+  return h ^ h >> 32;
 }
 
-// What was seen of it so far; new entries go to the young generation, and an old one moves there when it is met again.
-TreeFilter::Seen& TreeFilter::look_up(const Key& key) {
-  if (const auto it = young_.find(key); it != young_.end()) return it->second;
-  if (young_.size() * 2 * kEntryBytes >= options_.memory) {
-    old_ = std::move(young_);
-    young_ = {};
+TreeFilter::Rule TreeFilter::judge(const Event& e) {
+  if (e.size > kVariableSize) return TooLong;  // too many lives to tell apart
+  const Thread& t = thread(e.thread);
+  const uint32_t me = index(e.thread) + 1;
+  Seen& seen = seen_.at({e.target, life_of(e), t.history, options_.two_threads ? 0 : me, t.locks, e.site,
+                         e.size << 1 | (e.op == Op::Write ? 1U : 0U)});
+  for (uint32_t& who : seen.threads) {
+    if (who == me) return SameThread;
+    if (who == 0) {
+      who = me;
+      return Fresh;
+    }
   }
-  const auto old = old_.find(key);
-  return young_.emplace(key, old != old_.end() ? old->second : Seen{}).first->second;
+  return TwoThreads;
 }
 
 // --- contexts ---
 
-uint64_t TreeFilter::context(Thread& t, ThreadId id) {
-  if (t.context != 0) return t.context;
-  const uint64_t owner = options_.two_threads ? 0 : index(id) + uint64_t{1};
-  const Key key{t.history, owner, index(t.locks), options_.exact ? t.releases : 0};
-  return t.context = contexts_.try_emplace(key, contexts_.size() + 1).first->second;
-}
-
-void TreeFilter::change_locks(Thread& t, LocksetId locks) {
-  t.locks = locks;
-  t.context = 0;
-}
-
 void TreeFilter::add_message(Thread& t, uint64_t message) {
-  t.history = histories_.try_emplace(Key{t.history, message}, histories_.size() + 1).first->second;
-  t.context = 0;
+  if (!options_.two_threads) {
+    t.history = ++history_count_;
+    return;
+  }
+  t.history = histories_.try_emplace({t.history, message}, histories_.size() + 1).first->second;
+}
+
+void TreeFilter::release(Thread& t, HeldLock lock) {
+  t.locks = locksets_.without(t.locks, lock, heap_);
+  if (options_.exact) add_message(t, kReleaseMessage);
 }
 
 void TreeFilter::send(Thread& t, uint64_t object) {
@@ -101,9 +102,9 @@ void TreeFilter::follow(const Event& e) {
   const HeldLock lock{e.target, e.op == Op::ReadAcquire || e.op == Op::ReadRelease ? LockMode::Read : LockMode::Write};
   switch (e.op) {
     case Op::Acquire:
-    case Op::ReadAcquire: return change_locks(t, locksets_.with(t.locks, lock, heap_));
+    case Op::ReadAcquire: t.locks = locksets_.with(t.locks, lock, heap_); return;
     case Op::Release:
-    case Op::ReadRelease: ++t.releases; return change_locks(t, locksets_.without(t.locks, lock, heap_));
+    case Op::ReadRelease: return release(t, lock);
     case Op::Fork:
     case Op::Join: return add_message(t, ++messages_);
     case Op::Notify:
@@ -144,7 +145,7 @@ uint64_t TreeFilter::life_of(const Event& e) {
     const uint64_t next = life_at(e.target + i);
     if (next == life && life % 2 == 1) continue;
     if (next == 0 && life == 0) continue;
-    life = 2 * mixed_lives_.try_emplace(Key{life, next, i}, mixed_lives_.size() + 1).first->second;
+    life = 2 * mixed_lives_.try_emplace({life, next, i}, mixed_lives_.size() + 1).first->second;
   }
   return life;
 }

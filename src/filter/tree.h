@@ -9,6 +9,7 @@
 // Source: TREE (seed 004) §3. Memory is bounded: what was seen is kept in two generations, and a forgotten entry costs time,
 // never a race.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "core/engine_info.h"
 #include "core/lockset.h"
 #include "filter/filter.h"
+#include "filter/seen.h"
 
 namespace pf {
 
@@ -25,6 +27,8 @@ inline constexpr OptionInfo kTreeOptions[] = {
     {"threads", "N", "1", "2: the paper's rule, redundant when two threads have seen it; lossy"},
     {"memory", "N", "64", "MiB for what was seen"},
 };
+inline constexpr std::string_view kTreeRules[] = {"first in its context", "dropped: seen by this thread",
+                                                  "dropped: seen by two threads", "longer than eight bytes"};
 inline constexpr EngineInfo kTreeInfo = {
     .name = "tree",
     .kind = StageKind::Filter,
@@ -33,7 +37,7 @@ inline constexpr EngineInfo kTreeInfo = {
         "no racy site pair is lost in front of multilock or simplelock,q=0; with exact, none of fasttrack's variables",
     .source = "TREE §3",
     .options = kTreeOptions,
-    .rules = {},
+    .rules = kTreeRules,
 };
 
 struct TreeOptions {
@@ -44,71 +48,72 @@ struct TreeOptions {
 
 class TreeFilter final : public FilterStage {
  public:
-  explicit TreeFilter(TreeOptions options) : options_(options) {}
+  explicit TreeFilter(TreeOptions options) : options_(options), seen_(options.memory) {}
   TreeFilter(const TreeFilter&) = delete;
   TreeFilter& operator=(const TreeFilter&) = delete;
   ~TreeFilter() override { locksets_.release(heap_); }
 
   std::span<const Event> pass(std::span<const Event> batch) override;
-  uint64_t dropped() const override { return dropped_; }
-  uint64_t bytes() const override;
+  FilterStats stats() const override;
 
  private:
+  enum Rule : unsigned { Fresh, SameThread, TwoThreads, TooLong, kRules };
+
   struct Heap {  // the environment of the lockset table
     static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
     static void deallocate(void* p, std::size_t) { ::operator delete(p); }
   };
+  // The concurrency context. A thread's own histories only grow and are never equal again, so a fresh number does for each;
+  // between threads they are equal when their messages are, which takes a trie.
   struct Thread {
     LocksetId locks = kNoLocks;
-    uint64_t history = 0;  // a node of the trie of messages
-    uint64_t releases = 0;
-    uint64_t context = 0;  // a number for all of the above; 0: to be looked up
+    uint64_t history = 0;
   };
   struct Key {
-    uint64_t a = 0, b = 0, c = 0, d = 0;
+    uint64_t address = 0, life = 0, history = 0;
+    uint32_t thread = 0;  // 0 where threads are compared
+    LocksetId locks{};
+    SiteId site{};
+    uint32_t what = 0;  // operation and size
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Hash {
-    std::size_t operator()(const Key& k) const {
-      uint64_t h = 0;
-      for (const uint64_t x : {k.a, k.b, k.c, k.d}) h = (h ^ h >> 32 ^ x) * 0x9E3779B97F4A7C15U;
-      return h ^ h >> 32;
-    }
+    std::size_t operator()(const Key& k) const;
   };
-  // Hash-consing: equal keys get equal numbers, from 1.
-  using Numbers = std::unordered_map<Key, uint64_t, Hash>;
   struct Seen {
-    uint32_t threads[2] = {0, 0};  // the two rule: ThreadId + 1 of those who saw it
+    uint32_t threads[2] = {0, 0};  // ThreadId + 1 of the first two who saw it
+    friend bool operator==(const Seen&, const Seen&) = default;
   };
+  using Numbers = std::map<std::array<uint64_t, 3>, uint64_t>;  // equal keys get equal numbers, from 1
   struct Block {
     uint64_t last;
     uint64_t life;
   };
 
   Thread& thread(ThreadId id);
-  bool redundant(const Event& e);
-  Seen& look_up(const Key& key);
-  uint64_t context(Thread& t, ThreadId id);
+  Rule judge(const Event& e);
   uint64_t life_at(uint64_t address) const;
   uint64_t life_of(const Event& e);
   void begin_life(const Event& e);
   void follow(const Event& e);
   void follow_atomic(Thread& t, const Event& e);
+  void release(Thread& t, HeldLock lock);
   void add_message(Thread& t, uint64_t message);
   void send(Thread& t, uint64_t object);
   void receive(Thread& t, uint64_t object);
-  static void change_locks(Thread& t, LocksetId locks);
 
   TreeOptions options_;
   std::vector<Event> kept_;
   std::vector<Thread> threads_;
   Heap heap_;
   LocksetTable<Heap> locksets_;
-  Numbers histories_, contexts_, mixed_lives_;
+  Numbers histories_, mixed_lives_;
   std::unordered_map<uint64_t, uint64_t> last_message_;  // sent through each object
   std::map<uint64_t, Block> blocks_;                     // memory that was allocated or freed, with its life
-  uint64_t messages_ = 0, lives_ = 0, dropped_ = 0;
-  std::unordered_map<Key, Seen, Hash> young_, old_;  // the old generation is forgotten when the young one is full
+  uint64_t messages_ = 0, history_count_ = 0, lives_ = 0;
+  SeenTable<Key, Seen, Hash> seen_;
+  uint64_t events_ = 0;
+  std::array<uint64_t, kRules> rules_{};
 };
 
 }  // namespace pf

@@ -49,6 +49,14 @@ std::unique_ptr<FilterStage> make_filter(const StageSpec& spec) {
   return std::make_unique<TreeFilter>(options);
 }
 
+std::vector<std::unique_ptr<FilterStage>> make_filters(const Chain& chain) {
+  std::vector<std::unique_ptr<FilterStage>> filters;
+  for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
+    filters.push_back(make_filter(stage));
+  }
+  return filters;
+}
+
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }
 
 }  // namespace pf

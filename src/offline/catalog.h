@@ -12,5 +12,7 @@ Catalog offline_catalog();
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec);
 std::unique_ptr<FilterStage> make_filter(const StageSpec& spec);
+// Those of a chain, in order.
+std::vector<std::unique_ptr<FilterStage>> make_filters(const Chain& chain);
 
 }  // namespace pf

@@ -27,6 +27,7 @@ class Arena {
   void* allocate(std::size_t bytes) {
     const std::size_t c = (bytes + 15) / 16;
     live_ += c * 16;
+    if (live_ > peak_) peak_ = live_;
     if (c < kClasses && free_[c] != nullptr) {
       Link* head = free_[c];
       free_[c] = head->next;
@@ -46,6 +47,7 @@ class Arena {
     free_[c] = link;
   }
   std::size_t live_bytes() const { return live_; }
+  std::size_t peak_bytes() const { return peak_; }
 
  private:
   struct Link {
@@ -61,7 +63,7 @@ class Arena {
   std::array<Link*, kClasses> free_{};
   char* at_ = nullptr;
   std::size_t left_ = 0;
-  std::size_t live_ = 0;
+  std::size_t live_ = 0, peak_ = 0;
   std::vector<std::unique_ptr<char[]>> chunks_;
   std::unordered_set<void*> large_;
 };
@@ -87,8 +89,9 @@ struct BasicOfflineEnv {
 
   void* allocate(std::size_t bytes) { return arena.allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) { arena.deallocate(p, bytes); }
-  [[gnu::noinline, gnu::cold]] void race(const Mark<BasicOfflineEnv>& prior, Verdict verdict = Verdict::Real) {
-    found.push_back({prior, verdict});
+  [[gnu::noinline, gnu::cold]] void race(const Mark<BasicOfflineEnv>& prior, Verdict verdict = Verdict::Real,
+                                         Epoch full = {}) {
+    found.push_back({prior, verdict, full});
   }
   void count(unsigned rule) { ++rules[rule]; }
 
@@ -133,6 +136,7 @@ struct BasicOfflineEnv {
   struct Found {
     Mark<BasicOfflineEnv> prior;
     Verdict verdict;
+    Epoch full;  // of the earlier access, if nothing but locks orders the two
   };
   std::vector<Found> found;  // by the access being processed
   LocksetTable<BasicOfflineEnv> locksets;

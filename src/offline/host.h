@@ -1,17 +1,15 @@
 // The offline host: drives one detector over the events of a trace, single-threaded. It owns what the rules must not
-// know of: the shadow, the tables of objects, thread slots, locksets and the log of races.
+// know of: the shadow, threads and objects (sync.h), locksets and the log of races.
 #pragma once
 #include <algorithm>
-#include <deque>
-#include <limits>
 #include <map>
-#include <utility>
 
 #include "core/object.h"
 #include "detect/chain.h"
 #include "detect/detector.h"
 #include "offline/race_log.h"
 #include "offline/shadow.h"
+#include "offline/sync.h"
 
 namespace pf {
 
@@ -37,17 +35,15 @@ class OfflineHost final : public DetectorStage {
     f.accesses = accesses_;
     f.dynamic_races = log_.dynamic_races();
     f.racy_events = racy_events_;
-    f.threads = thread_count_;
-    f.bytes = env_.arena.live_bytes() + shadow_.bytes() + locks_.bytes() + atomics_.bytes();
+    f.threads = sync_.threads();
+    const uint64_t tables = shadow_.bytes() + sync_.bytes();  // they never shrink
+    f.bytes = env_.arena.live_bytes() + tables;
+    f.peak_bytes = env_.arena.peak_bytes() + tables;
     return f;
   }
 
  private:
-  struct HostThread {
-    typename D::Thread state;
-    LocksetId locks = kNoLocks;
-    bool slot_given_back = false;
-  };
+  using HostThread = typename SyncState<D, Env>::HostThread;
   struct Block {
     uint64_t last;
     SiteId site;
@@ -56,7 +52,7 @@ class OfflineHost final : public DetectorStage {
 
   // Hot: a plain access is inlined down to its rule.
   [[gnu::always_inline]] void step(const Event& e) {
-    HostThread& t = thread(e.thread);
+    HostThread& t = sync_.thread(e.thread);
     if (e.op <= Op::Write) [[likely]]
       return access<&D::read, &D::write>(t, e);
     step_sync(t, e);
@@ -67,30 +63,9 @@ class OfflineHost final : public DetectorStage {
       case Op::AtomicLoad:
       case Op::AtomicStore:
       case Op::AtomicRmw: return atomic(t, e);
-      case Op::Acquire: return lock(t, e, LockMode::Write);
-      case Op::Release: return unlock(t, e, LockMode::Write);
-      case Op::ReadAcquire: return lock(t, e, LockMode::Read);
-      case Op::ReadRelease: return unlock(t, e, LockMode::Read);
-      default: return step_rare(t, e);
-    }
-  }
-
-  [[gnu::noinline]] void step_rare(HostThread& t, const Event& e) {
-    switch (e.op) {
       case Op::Alloc: return alloc(t, e);
       case Op::Free: return free(t, e);
-      case Op::Fork: return fork(t, e);
-      case Op::Join: return join(t, e);
-      case Op::End: return give_back_slot(t);
-      case Op::Wait: return D::wait(t.state, conditions_.at(e.target, env_.arena), env_);
-      case Op::Wake: return D::wake(t.state, env_);
-      case Op::Notify: return D::notify(t.state, conditions_.at(e.target, env_.arena), env_);
-      case Op::BarrierEnter: return D::barrier_enter(t.state, barriers_.at(e.target, env_.arena), env_);
-      case Op::BarrierLeave: return D::barrier_leave(t.state, env_);
-      case Op::SemPost: return D::sem_post(t.state, semaphores_.at(e.target, env_.arena), env_);
-      case Op::SemWait: return D::sem_wait(t.state, semaphores_.at(e.target, env_.arena), env_);
-      case Op::Fence: return D::fence(t.state, e.order, env_);
-      default: return;  // the call tree, missing methods and sampling marks order nothing
+      default: return sync_.step(t, e);
     }
   }
 
@@ -116,7 +91,7 @@ class OfflineHost final : public DetectorStage {
   }
 
   void atomic(HostThread& t, const Event& e) {
-    typename D::Atomic& a = atomics_.at(e.target, env_.arena);
+    typename D::Atomic& a = sync_.atomic(e.target);
     D::atomic_before(t.state, a, e.op, e.order, env_);
     access<&D::atomic_read, &D::atomic_write>(t, e);
     D::atomic_after(t.state, a, e.op, e.order, env_);
@@ -143,7 +118,7 @@ class OfflineHost final : public DetectorStage {
     } else {
       shadow_.forget(e.target, extent(e));
     }
-    forget_atomics(e);
+    sync_.forget_atomics(e.target, extent(e));
     remember_block(e, false);
   }
 
@@ -165,22 +140,9 @@ class OfflineHost final : public DetectorStage {
         },
         freed);
     if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, env_);
-    forget_atomics(e);
+    sync_.forget_atomics(e.target, extent(e));
     if (!noted_.empty()) settle(t, e);
     remember_block(e, true);
-  }
-
-  // The bytes of the block that exist: none past the end of the address space.
-  static uint64_t extent(const Event& e) {
-    const uint64_t room = std::numeric_limits<uint64_t>::max() - e.target;
-    return std::min(e.value, room);
-  }
-
-  void forget_atomics(const Event& e) {
-    for (const uint64_t a : atomics_.ids_in(e.target, e.target + extent(e) - 1)) {
-      D::forget(*atomics_.find(a), env_);
-      atomics_.erase(a, env_.arena);
-    }
   }
 
   void remember_block(const Event& e, bool freed) {
@@ -190,81 +152,12 @@ class OfflineHost final : public DetectorStage {
     blocks_[e.target] = {last, e.site, freed};
   }
 
-  // --- locks ---
-
-  void lock(HostThread& t, const Event& e, LockMode mode) {
-    typename D::Lock& l = locks_.at(e.target, env_.arena);
-    mode == LockMode::Write ? D::acquire(t.state, l, env_) : D::read_acquire(t.state, l, env_);
-    t.locks = env_.locksets.with(t.locks, {e.target, mode}, env_);
-  }
-
-  void unlock(HostThread& t, const Event& e, LockMode mode) {
-    typename D::Lock& l = locks_.at(e.target, env_.arena);
-    mode == LockMode::Write ? D::release(t.state, l, env_) : D::read_release(t.state, l, env_);
-    t.locks = env_.locksets.without(t.locks, {e.target, mode}, env_);
-  }
-
-  // --- threads ---
-
-  HostThread& thread(ThreadId id) {
-    if (index(id) < threads_.size() && threads_[index(id)] != nullptr) [[likely]]
-      return *threads_[index(id)];
-    return new_thread(id, nullptr);
-  }
-
-  [[gnu::noinline]] HostThread& new_thread(ThreadId id, const HostThread* parent) {
-    if (index(id) >= threads_.size()) threads_.resize(std::max<std::size_t>(index(id) + 1, threads_.size() * 2));
-    ++thread_count_;
-    threads_[index(id)] = std::make_unique<HostThread>();
-    HostThread& t = *threads_[index(id)];
-    if (parent == nullptr || !take_used_slot(t, id, *parent)) D::start(t.state, id, env_.fresh_slot(id));
-    return t;
-  }
-
-  // The slot of a dead thread that the parent knows all about, if there is one at hand.
-  bool take_used_slot(HostThread& t, ThreadId id, const HostThread& parent) {
-    const std::size_t tries = std::min<std::size_t>(graves_.size(), 8);
-    for (std::size_t i = 0; i < tries; ++i) {
-      const typename D::Grave grave = graves_.front();
-      graves_.pop_front();
-      if (D::may_succeed(grave, parent.state)) {
-        D::succeed(t.state, id, grave);
-        env_.own(D::epoch(t.state).slot(), D::epoch(t.state).clock(), id);
-        return true;
-      }
-      graves_.push_back(grave);
-    }
-    return false;
-  }
-
-  void fork(HostThread& t, const Event& e) {
-    const ThreadId id{static_cast<uint32_t>(e.target)};
-    if (id == e.thread) return;
-    const bool fresh = index(id) >= threads_.size() || threads_[index(id)] == nullptr;
-    HostThread& child = fresh ? new_thread(id, &t) : *threads_[index(id)];
-    D::fork(t.state, child.state, env_);
-  }
-
-  void join(HostThread& t, const Event& e) {
-    const ThreadId id{static_cast<uint32_t>(e.target)};
-    if (id == e.thread) return;
-    HostThread& child = thread(id);
-    D::join(t.state, child.state, env_);
-    give_back_slot(child);
-    D::destroy(child.state, env_);
-    threads_[index(id)].reset();
-  }
-
-  void give_back_slot(HostThread& t) {
-    if (std::exchange(t.slot_given_back, true)) return;
-    graves_.push_back(D::bury(t.state));
-  }
-
   // --- races: cold ---
 
   struct Noted {
     Mark<Env> prior;
     Verdict verdict;
+    typename Env::Epoch full;
     uint64_t address;
   };
 
@@ -274,7 +167,7 @@ class OfflineHost final : public DetectorStage {
         return n.prior.epoch == f.prior.epoch && Env::same_place(n.prior.access, f.prior.access) &&
                n.prior.access.locks == f.prior.access.locks;
       };
-      if (std::none_of(noted_.begin(), noted_.end(), same)) noted_.push_back({f.prior, f.verdict, address});
+      if (std::none_of(noted_.begin(), noted_.end(), same)) noted_.push_back({f.prior, f.verdict, f.full, address});
     }
     env_.found.clear();
   }
@@ -289,10 +182,11 @@ class OfflineHost final : public DetectorStage {
       race.second = {e.thread, e.site, t.locks, e.op, e.size};
       race.verdict = n.verdict;
       race.memory = memory_at(n.address);
-      if (!log_.add(race)) continue;
-      FoundRace& found = log_.newest();
-      env_.locksets.for_each(a.locks, [&](const HeldLock& l) { found.first_locks.push_back(l); });
-      env_.locksets.for_each(t.locks, [&](const HeldLock& l) { found.second_locks.push_back(l); });
+      FoundRace* found = log_.add(race);
+      if (found == nullptr) continue;
+      found->first_epoch = {n.full.slot(), n.full.clock()};
+      env_.locksets.for_each(a.locks, [&](const HeldLock& l) { found->first_locks.push_back(l); });
+      env_.locksets.for_each(t.locks, [&](const HeldLock& l) { found->second_locks.push_back(l); });
     }
     noted_.clear();
   }
@@ -315,17 +209,11 @@ class OfflineHost final : public DetectorStage {
 
   Env env_;
   Shadow<D, Env> shadow_{env_};
-  IdMap<typename D::Lock> locks_;
-  IdMap<typename D::Atomic> atomics_;
-  IdMap<typename D::Condition> conditions_;
-  IdMap<typename D::Barrier> barriers_;
-  IdMap<typename D::Semaphore> semaphores_;
-  std::vector<std::unique_ptr<HostThread>> threads_;
-  std::deque<typename D::Grave> graves_;  // of dead threads whose slots are free, oldest first
-  std::map<uint64_t, Block> blocks_;      // heap blocks of the trace, live and freed
-  std::vector<Noted> noted_;              // races of the access being processed
+  SyncState<D, Env> sync_{env_};
+  std::map<uint64_t, Block> blocks_;  // heap blocks of the trace, live and freed
+  std::vector<Noted> noted_;          // races of the access being processed
   RaceLog log_;
-  uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0, thread_count_ = 0;
+  uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0;
 };
 
 }  // namespace pf

@@ -1,21 +1,17 @@
 #include "offline/race_log.h"
 
-#include <algorithm>
-
 namespace pf {
 
-bool RaceLog::add(const RaceRecord& race) {
+FoundRace* RaceLog::add(const RaceRecord& race) {
   ++dynamic_;
-  const auto [low, high] = std::minmax({index(race.first.site), index(race.second.site)});
-  const auto [it, fresh] = by_key_.try_emplace(Key{low, high, race.memory.object}, races_.size());
-  if (fresh) {
-    races_.push_back({race, {}, {}});
-  } else {
-    RaceRecord& known = races_[it->second].record;
-    ++known.count;
-    if (race.verdict == Verdict::Real) known.verdict = Verdict::Real;  // one real occurrence makes it real
-  }
-  return fresh;
+  const auto [it, fresh] = by_pair_.try_emplace(race.pair(), races_.size());
+  if (fresh) return &races_.emplace_back(FoundRace{.record = race});
+  FoundRace& known = races_[it->second];
+  const uint64_t count = ++known.record.count;
+  if (race.verdict != Verdict::Real || known.record.verdict == Verdict::Real) return nullptr;
+  known = {.record = race};  // one real occurrence makes it real
+  known.record.count = count;
+  return &known;
 }
 
 }  // namespace pf

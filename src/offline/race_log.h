@@ -9,27 +9,22 @@ namespace pf {
 
 class RaceLog {
  public:
-  // True if it is the first of its kind: the caller then fills in what only a report needs.
-  bool add(const RaceRecord& race);
-  FoundRace& newest() { return races_.back(); }
+  // The race whose report this occurrence is, for the caller to fill in what only a report needs; none if an earlier one
+  // stays it. The first occurrence is, until a real one takes its place.
+  FoundRace* add(const RaceRecord& race);
 
   const std::vector<FoundRace>& races() const { return races_; }
   uint64_t dynamic_races() const { return dynamic_; }
 
  private:
-  struct Key {
-    uint32_t low, high;  // the two sites
-    uint64_t object;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
   struct Hash {
-    std::size_t operator()(const Key& k) const {
+    std::size_t operator()(const RacePair& k) const {
       return ((static_cast<uint64_t>(k.low) << 32 | k.high) * 0x9E3779B97F4A7C15U) ^ (k.object * 0xD6E8FEB86659FD93U);
     }
   };
 
   std::vector<FoundRace> races_;
-  std::unordered_map<Key, std::size_t, Hash> by_key_;
+  std::unordered_map<RacePair, std::size_t, Hash> by_pair_;
   uint64_t dynamic_ = 0;
 };
 

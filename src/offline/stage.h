@@ -1,11 +1,13 @@
 // What flows through an offline chain: batches of events in, races and numbers out at the end.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/engine_info.h"
+#include "core/epoch.h"
 #include "core/event.h"
 #include "core/lockset.h"
 #include "core/race.h"
@@ -17,9 +19,25 @@ struct RuleCount {
   uint64_t count;
 };
 
+struct LockStep {
+  ThreadId thread{};
+  SiteId site = kNoSite;
+  LockMode mode = LockMode::Write;
+  uint64_t event = 0;  // its number in the trace, from 1
+};
+
+// Why a potential race did not show in this run: the lock whose release and acquire ordered the two accesses.
+struct HiddenBy {
+  uint64_t lock = 0;
+  LockStep release, acquire;
+};
+
 struct FoundRace {
   RaceRecord record;
-  std::vector<HeldLock> first_locks, second_locks;
+  std::vector<HeldLock> first_locks{}, second_locks{};
+  WideEpoch
+      first_epoch{};  // potential, if nothing but locks orders the pair: of the first access, in full happens-before
+  std::optional<HiddenBy> hidden_by{};  // the same, once explain.h has looked
 };
 
 struct Findings {
@@ -30,7 +48,8 @@ struct Findings {
   uint64_t dynamic_races = 0;  // racing pairs, each time they occurred
   uint64_t racy_events = 0;    // accesses that raced with an earlier one
   uint64_t threads = 0;
-  uint64_t bytes = 0;  // of the detector's state at the end
+  uint64_t bytes = 0;       // of the detector's state at the end
+  uint64_t peak_bytes = 0;  // and when it was largest
 };
 
 class DetectorStage {

@@ -56,8 +56,31 @@ Json creation(const Creation& c) {
   return {{"id", c.thread_id}, {"name", c.thread_name}, {"parent", c.parent_id}, {"stack", frames(c.stack)}};
 }
 
+Json lock_step(const HiddenBy::Step& s) {
+  Json j = {{"thread", {{"id", s.thread_id}, {"name", s.thread_name}}}};
+  if (s.reading) j["mode"] = "read";
+  if (s.event != 0) j["event"] = s.event;
+  j["stack"] = frames(s.stack);
+  return j;
+}
+
+Json hidden_by(const HiddenBy& h) {
+  return {{"lock", h.lock}, {"release", lock_step(h.release)}, {"acquire", lock_step(h.acquire)}};
+}
+
 void add_process(Json& j, const Process& p) {
   if (p.pid != 0) j["process"] = {{"pid", p.pid}, {"exe", p.exe}};
+}
+
+Json counts(const std::vector<std::pair<std::string, uint64_t>>& rules) {
+  Json j = Json::object();
+  for (const auto& [rule, count] : rules) j[rule] = count;
+  return j;
+}
+
+Json filter(const FilterSummary& f) {
+  return {{"name", f.name},   {"events", f.events},         {"dropped", f.dropped},
+          {"bytes", f.bytes}, {"peak_bytes", f.peak_bytes}, {"rules", counts(f.rules)}};
 }
 
 class JsonRenderer final : public Renderer {
@@ -75,6 +98,8 @@ class JsonRenderer final : public Renderer {
               {"accesses", Json::array({access(r.first), access(r.second)})}};
     for (const Creation& c : r.threads) j["threads"].push_back(creation(c));
     add_process(j, r.process);
+    if (!r.chain.empty()) j["chain"] = r.chain;
+    if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
     line(j);
   }
 
@@ -92,8 +117,6 @@ class JsonRenderer final : public Renderer {
   }
 
   void summary(const Summary& s) override {
-    Json rules = Json::object();
-    for (const auto& [rule, count] : s.rules) rules[rule] = count;
     Json j = {{"type", "summary"},
               {"engine", s.engine},
               {"events", s.events},
@@ -105,12 +128,17 @@ class JsonRenderer final : public Renderer {
               {"threads", s.threads},
               {"bytes", s.bytes},
               {"seconds", s.seconds},
-              {"rules", rules}};
+              {"rules", counts(s.rules)}};
     if (s.online) {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;
       j["misuses"] = s.misuses;
       j["suppressed"] = s.suppressed;
+    } else {
+      j["potential"] = s.potential;
+      j["peak_bytes"] = s.peak_bytes;
+      j["own_seconds"] = s.own_seconds;
+      for (const FilterSummary& f : s.filters) j["filters"].push_back(filter(f));
     }
     line(j);
   }

@@ -63,6 +63,19 @@ struct Process {
   bool other = false;  // not the first of the run
 };
 
+// Of a potential race: the lock whose release by one thread and acquire by another ordered the two accesses in this run.
+struct HiddenBy {
+  struct Step {
+    uint64_t thread_id = 0;
+    std::string thread_name;
+    bool reading = false;  // the read side of an rwlock
+    uint64_t event = 0;    // its number in the trace, from 1; 0 if unknown
+    std::vector<Frame> stack = {};
+  };
+  std::string lock;
+  Step release, acquire;
+};
+
 struct Race {
   std::string engine;
   std::string verdict;
@@ -71,6 +84,8 @@ struct Race {
   Access first, second;
   std::vector<Creation> threads = {};
   Process process = {};
+  std::string chain = {};  // of a trace: which of those asked for, as written
+  std::optional<HiddenBy> hidden_by = {};
 
   std::string kind() const { return first.op + "-" + second.op; }
   // Stable over runs: the two places, in either order, and the memory.
@@ -91,12 +106,23 @@ struct Misuse {
   std::string id() const;  // what and where
 };
 
+struct FilterSummary {
+  std::string name;
+  uint64_t events = 0, dropped = 0, bytes = 0, peak_bytes = 0;
+  std::vector<std::pair<std::string, uint64_t>> rules;
+};
+
 struct Summary {
   std::string engine;  // the chain as written
   uint64_t events = 0, accesses = 0, dropped = 0;
   uint64_t races = 0, dynamic_races = 0, racy_events = 0;
   uint64_t threads = 0, bytes = 0;
   double seconds = 0;
+  // Of a trace:
+  uint64_t potential = 0;  // of the races
+  uint64_t peak_bytes = 0;
+  double own_seconds = 0;  // processor time of the chain alone, without reading
+  std::vector<FilterSummary> filters = {};
   std::vector<std::pair<std::string, uint64_t>> rules;
 
   bool online = false;  // of a running program, for which these are known, too:

@@ -326,7 +326,7 @@ class Symbolizer::File {
   Dwfl_Module* module_ = nullptr;
   std::vector<Segment> segments_;
   std::map<uint64_t, std::vector<Frame>> frames_;
-  std::vector<Unit> units_;  // by address
+  std::vector<Unit> units_;                       // by address
   std::map<void*, std::vector<Unit>> functions_;  // of each unit that was looked at, by address, without the bias
   Dwarf_Addr debug_bias_ = 0;
   bool units_read_ = false;

@@ -4,20 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "report/renderer.h"
+#include "report/words.h"
 
 namespace pf::report {
 namespace {
-
-std::string grouped(uint64_t n) {
-  std::string s = std::to_string(n);
-  for (std::size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, 1, ',');
-  return s;
-}
-
-std::string plural(uint64_t n, std::string_view one, std::string_view many = {}) {
-  if (n == 1 || many.empty()) return fmt::format("{} {}{}", grouped(n), one, n == 1 ? "" : "s");
-  return fmt::format("{} {}", grouped(n), many);
-}
 
 // "stack of thread 1 (worker)": of a running program each kind of memory is spelled out.
 std::string online_memory(const Location& l) {
@@ -58,9 +48,10 @@ class TextRenderer final : public Renderer {
       block(fmt::format("{} created by {} at", c.thread_text, c.parent_text), c.stack);
     }
     process(r.process);
-    if (r.verdict == "potential") {
-      fmt::print(out_, "  hidden in this run: {} came first only because of the order in which locks were taken\n",
-                 r.first.by());
+    if (r.hidden_by) {
+      fmt::print(out_, "  hidden in this run: nothing but lock order put the first before the second\n");
+      lock_step("released", r.hidden_by->lock, r.hidden_by->release);
+      lock_step("acquired", r.hidden_by->lock, r.hidden_by->acquire);
     }
     fmt::print(out_, "\n");
   }
@@ -89,12 +80,22 @@ class TextRenderer final : public Renderer {
       fmt::print(out_, "  {} ended early, without counters\n", plural(s.unfinished, "process", "processes"));
     }
     if (!style_.verbose) return;
-    fmt::print(out_, "  accesses {}, racy {}, detector state {:.1f} MiB\n", grouped(s.accesses), grouped(s.racy_events),
-               static_cast<double>(s.bytes) / (1 << 20));
-    for (const auto& [rule, count] : s.rules) fmt::print(out_, "  {:<24} {:>16}\n", rule, grouped(count));
+    fmt::print(out_, "  accesses {}, racy {}, state {}", grouped(s.accesses), grouped(s.racy_events),
+               memory_size(s.bytes));
+    fmt::print(out_, "{}\n", s.peak_bytes > s.bytes ? ", at its peak " + memory_size(s.peak_bytes) : "");
+    for (const FilterSummary& f : s.filters) {
+      fmt::print(out_, "  {} saw {}, dropped {}, state {}, at its peak {}\n", f.name, plural(f.events, "event"),
+                 grouped(f.dropped), memory_size(f.bytes), memory_size(f.peak_bytes));
+      rules(f.rules);
+    }
+    rules(s.rules);
   }
 
  private:
+  void rules(const std::vector<std::pair<std::string, uint64_t>>& counts) {
+    for (const auto& [rule, count] : counts) fmt::print(out_, "  {:<28} {:>16}\n", rule, grouped(count));
+  }
+
   void access(std::string_view which, const Access& a, const Location& l) {
     const std::string size = l.kind == "variable" ? "" : fmt::format(" of {}", plural(a.size, "byte"));
     fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.by(),
@@ -125,6 +126,14 @@ class TextRenderer final : public Renderer {
     if (l.kind == "heap" && !l.stack.empty()) block("heap block allocated" + by + " at", l.stack);
     if (!l.allocation_stack.empty()) block("heap block allocated at", l.allocation_stack);
     if (l.kind == "freed" && !l.stack.empty() && l.online) block("freed" + by + " at", l.stack);
+  }
+
+  // "t1 released l1 at transfer (event 6)"
+  void lock_step(std::string_view done, const std::string& lock, const HiddenBy::Step& s) {
+    fmt::print(out_, "    {} {} {}{}", s.thread_name, done, lock, s.reading ? " (read)" : "");
+    if (!s.stack.empty()) fmt::print(out_, " at {}", s.stack.front().text());
+    if (s.event != 0) fmt::print(out_, " (event {})", grouped(s.event));
+    fmt::print(out_, "\n");
   }
 
   void process(const Process& p) {

@@ -40,6 +40,15 @@ def check_access(access):
         check_frame(frame)
 
 
+def check_hidden_by(hidden):
+    has(hidden, {"lock": str, "release": dict, "acquire": dict})
+    for step in (hidden["release"], hidden["acquire"]):
+        has(step, {"thread": dict, "stack": list})
+        has(step["thread"], {"id": int, "name": str})
+    events = [hidden[step].get("event", 0) for step in ("release", "acquire")]
+    require(events[0] < events[1] or events == [0, 0], "the acquire comes first")
+
+
 def check_race(race, engines):
     has(race, {"id": str, "engine": str, "kind": str, "verdict": str, "count": int, "location": dict, "accesses": list})
     require(re.fullmatch("[0-9a-f]{16}", race["id"]), "id is no fingerprint")
@@ -55,6 +64,9 @@ def check_race(race, engines):
     require(race["kind"] != "read-read", "two reads do not race")
     require(not (first["atomic"] and second["atomic"]), "two atomics do not race")
     require(first["thread"]["id"] != second["thread"]["id"], "a thread does not race with itself")
+    if "hidden_by" in race:
+        require(race["verdict"] == "potential", "only a potential race is hidden")
+        check_hidden_by(race["hidden_by"])
 
 
 def check_misuse(misuse, engines):
@@ -84,7 +96,7 @@ def show(path, value):
 
 chains = sys.argv[1:] or ["fasttrack"]
 engines = {chain.split(":")[-1].split(",")[0] for chain in chains}
-races = {engine: 0 for engine in engines}
+races = {}
 summaries = []
 for line_number, line in enumerate(sys.stdin, 1):
     value = json.loads(line)
@@ -92,15 +104,15 @@ for line_number, line in enumerate(sys.stdin, 1):
     if value["type"] == "race":
         require(not summaries, "a race after a summary")
         check_race(value, engines)
-        races[value["engine"]] += 1
+        chain = value.get("chain", chains[0])  # a program is run with one
+        races[chain] = races.get(chain, 0) + 1
     elif value["type"] == "misuse":
         require(not summaries, "a misuse after a summary")
         check_misuse(value, engines)
     else:
         check_summary(value)
         summaries.append(value)
-        engine = value["engine"].split(":")[-1].split(",")[0]
-        require(value["races"] == races[engine], "summary counts other races")
+        require(value["races"] == races.get(value["engine"], 0), "summary counts other races")
     show(value["type"], value)
 if [summary["engine"] for summary in summaries] != chains:
     sys.exit(f"contract: summaries of {[summary['engine'] for summary in summaries]}, expected {chains}")

@@ -5,7 +5,6 @@
 // command to repeat it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,22 +12,14 @@
 #include "offline/catalog.h"
 #include "property/guarantees.h"
 #include "property/oracle.h"
+#include "property/random_traces.h"
 #include "property/run_engine.h"
-#include "property/shrink.h"
 #include "support/text_trace.h"
-#include "trace/generator.h"
 
 namespace pf {
 namespace {
 
 using oracle::Relation;
-
-uint64_t from_environment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
-uint64_t traces() { return from_environment("PF_TRACES", 20000); }
-uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 
 // --- the runs ---
 
@@ -38,15 +29,6 @@ std::string verify(std::span<const Event> trace, const MakeEngine& make, const G
   const Reports reports = run_engine(*make(), trace);
   if (!reports.lie.empty()) return "a report is wrong about its " + reports.lie;
   return guarantee(trace, reports);
-}
-
-Trace generate(uint64_t seed) {
-  GeneratorOptions options = random_options(seed, 10 + seed % 60);
-  options.unique_sites = true;
-  Generator generator(options);
-  Trace trace;
-  for (Event e; generator.next(e);) trace.push_back(e);
-  return trace;
 }
 
 void test_engine(const MakeEngine& make, const Guarantee& guarantee, uint64_t count) {
@@ -97,17 +79,6 @@ std::map<SitePair, Verdict> hybrid_site_pairs(std::span<const Event> trace, Lock
     if (verdict == Verdict::Real) known = Verdict::Real;
   }
   return truth;
-}
-
-Trace generate_few_sites(uint64_t seed) {
-  GeneratorOptions options = random_options(seed, 30 + seed % 60);
-  options.unique_sites = options.bytes = false;
-  options.heap_blocks = 0;
-  options.sites = 3;
-  Trace trace;
-  Generator generator(options);
-  for (Event e; generator.next(e);) trace.push_back(e);
-  return trace;
 }
 
 // With few sites, sightings are replaced by later ones; no pair of sites may be lost by that, nor its verdict.
@@ -166,7 +137,7 @@ void test_tree_before(std::string_view detector, Options options, LocksAllow all
   const auto fails = [&](std::span<const Event> t) {
     const auto filter = make_filter({&engine("tree"), {}});
     const std::span<const Event> kept = filter->pass(t);
-    dropped += filter->dropped();
+    dropped += filter->stats().dropped;
     std::set<SitePair> found, truth;
     for (const auto& [pair, verdict] : run_by_site(*make_detector({&engine(detector), options}), kept))
       found.insert(pair);

@@ -1,0 +1,40 @@
+// The random traces of the property tests. PF_TRACES=N sets their number, PF_SEED=S the first seed.
+#pragma once
+#include <cstdlib>
+
+#include "property/shrink.h"
+#include "trace/generator.h"
+
+namespace pf {
+
+inline uint64_t from_environment(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+inline uint64_t traces() { return from_environment("PF_TRACES", 20000); }
+inline uint64_t first_seed() { return from_environment("PF_SEED", 1); }
+
+inline Trace generate(const GeneratorOptions& options) {
+  Generator generator(options);
+  Trace trace;
+  for (Event e; generator.next(e);) trace.push_back(e);
+  return trace;
+}
+
+// Each event is a site of its own, so that reports can be traced back to events.
+inline Trace generate(uint64_t seed) {
+  GeneratorOptions options = random_options(seed, 10 + seed % 60);
+  options.unique_sites = true;
+  return generate(options);
+}
+
+// Three sites, so that accesses repeat.
+inline Trace generate_few_sites(uint64_t seed) {
+  GeneratorOptions options = random_options(seed, 30 + seed % 60);
+  options.unique_sites = options.bytes = false;
+  options.heap_blocks = 0;
+  options.sites = 3;
+  return generate(options);
+}
+
+}  // namespace pf
