@@ -157,6 +157,7 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.seconds = (pass.reading + c.spent).count();
   s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
+  if (const auto& n = f.sampling) s.sampling = {n->rate, n->effective(), n->accesses, n->sampled_accesses};
   return s;
 }
 

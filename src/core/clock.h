@@ -33,10 +33,12 @@ class VectorClock {
     return true;
   }
 
-  void raise(Slot s, Clock c, Env& env) {
-    if (get(s) >= c) return;
+  // Whether it was less.
+  bool raise(Slot s, Clock c, Env& env) {
+    if (get(s) >= c) return false;
     make_own(index(s) + 1, env);
     block_->at()[index(s)] = c;
+    return true;
   }
 
   void join(const VectorClock& other, Env& env) {

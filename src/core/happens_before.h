@@ -5,31 +5,43 @@
 // Invariant that the shortcuts rest on: a thread publishes at most once per tick, so whoever knows c@s knows
 // everything that s's thread knew when it published at c. Every publication therefore ends with a tick.
 //
+// kTimeless: time passes only where the environment samples (PACER, seed 003, algorithms 9-11 and 16). Threads then publish
+// the same time again and again, and the shortcuts rest on versions instead: a thread counts the changes of its clock, a
+// publication says which version v@s it is of, and each thread remembers the latest version it received of every slot. In a
+// period without samples synchronization therefore is O(1) except where it brings something new.
+//
 // Caller serializes: Thread = its owner; objects = one caller at a time. Threads must not move in memory
 // (conditions point at their waiters).
 #pragma once
 #include <new>
+#include <type_traits>
 
 #include "core/clock.h"
 #include "core/event.h"
 
 namespace pf {
 
+struct NoVersion {};
+
 // What a thread knew at one moment, or the join of several such.
-template <class Env>
+template <class Env, bool kTimeless = false>
 struct Published {
   using Epoch = typename Env::Epoch;
   VectorClock<Env> clock;
   Epoch last{};  // of its only publisher; "never" for a join of several, which has everything in `clock`
+  [[no_unique_address]] std::conditional_t<kTimeless, Epoch, NoVersion>
+      version{};  // of the publisher's clock, likewise
 
   bool empty() const { return clock.empty() && last.never(); }
   void clear(Env& env) {
     clock.clear(env);
     last = {};
+    version = {};
   }
   void assign(const Published& other, Env& env) {
     clock.assign(other.clock, env);
     last = other.last;
+    version = other.version;
   }
   void join(const Published& other, Env& env) {
     if (empty()) {
@@ -45,13 +57,22 @@ struct Published {
   void fold(Env& env) {
     if (!last.never()) clock.raise(last.slot(), last.clock(), env);
     last = {};
+    version = {};
   }
 };
 
+// The versions that a thread keeps.
 template <class Env>
+struct Versions {
+  typename Env::Epoch::Clock own = 1;
+  VectorClock<Env> received;  // of the other slots
+};
+
+template <class Env, bool kTimeless = false>
 struct HappensBefore {
   using Epoch = typename Env::Epoch;
   using Clock = typename Epoch::Clock;
+  using Published = pf::Published<Env, kTimeless>;
 
   struct Barrier;
   struct Round {
@@ -66,17 +87,18 @@ struct HappensBefore {
     Clock now = 1;           // the thread's own entry, kept out of `known` so that a tick leaves `known` shared
     VectorClock<Env> known;  // of the other slots
     ThreadId id{};
+    [[no_unique_address]] std::conditional_t<kTimeless, Versions<Env>, NoVersion> versions;
     // Seldom used:
-    Published<Env> release_fence;  // what the latest release fence published
-    Published<Env> read_relaxed;   // what relaxed atomic reads saw, for the next acquire fence
-    Published<Env> woken_by;       // notifications since wait()
+    Published release_fence;  // what the latest release fence published
+    Published read_relaxed;   // what relaxed atomic reads saw, for the next acquire fence
+    Published woken_by;       // notifications since wait()
     Condition* waits_on = nullptr;
     Thread* next_waiter = nullptr;
     Round* round = nullptr;
   };
   struct Lock {
-    Published<Env> written;  // by releases of the write side (or of a mutex)
-    Published<Env> read;     // by releases of the read side since then
+    Published written;  // by releases of the write side (or of a mutex)
+    Published read;     // by releases of the read side since then
   };
   struct Condition {
     Thread* waiters = nullptr;
@@ -85,10 +107,10 @@ struct HappensBefore {
     Round* open = nullptr;
   };
   struct Semaphore {
-    Published<Env> posted;
+    Published posted;
   };
   struct Atomic {
-    Published<Env> released;  // what a read of the current value takes
+    Published released;  // what a read of the current value takes
   };
 
   static Epoch epoch(const Thread& t) { return {t.slot, t.now}; }
@@ -109,17 +131,27 @@ struct HappensBefore {
   static void join(Thread& t, const Thread& child, Env& env) { learn(t, snapshot(child), env); }
 
   // A later thread may take a dead thread's slot if its parent knows all that the dead thread did.
-  using Grave = Epoch;  // the dead thread's last tick
-  static Grave bury(const Thread& t) { return epoch(t); }
-  static bool may_succeed(Grave g, const Thread& parent) { return g.clock() != Epoch::kMaxClock && ordered(g, parent); }
-  static void succeed(Thread& t, ThreadId id, Grave g) {
-    start(t, id, g.slot());
-    t.now = g.clock() + 1;
+  struct Grave {
+    Epoch last;  // the dead thread's last tick
+    [[no_unique_address]] std::conditional_t<kTimeless, Epoch, NoVersion> version;
+  };
+  static Grave bury(const Thread& t) { return {epoch(t), version(t)}; }
+  static bool may_succeed(const Grave& g, const Thread& parent) {
+    if constexpr (kTimeless) {
+      if (g.version.clock() == Epoch::kMaxClock || !parent.versions.received.covers(g.version)) return false;
+    }
+    return g.last.clock() != Epoch::kMaxClock && ordered(g.last, parent);
+  }
+  static void succeed(Thread& t, ThreadId id, const Grave& g) {
+    start(t, id, g.last.slot());
+    t.now = g.last.clock() + 1;
+    if constexpr (kTimeless) t.versions.own = g.version.clock() + 1;
   }
 
   static void destroy(Thread& t, Env& env) {
     forget_wait(t, env);
     t.known.clear(env);
+    if constexpr (kTimeless) t.versions.received.clear(env);
     t.release_fence.clear(env);
     t.read_relaxed.clear(env);
   }
@@ -173,7 +205,7 @@ struct HappensBefore {
     Round* round = std::exchange(t.round, nullptr);
     if (round == nullptr) return;
     if (round->of->open == round) round->of->open = nullptr;  // the first to leave closes the round
-    t.known.join(round->gathered, env);
+    learn(t, Published{round->gathered, {}, {}}, env);
     if (--round->members != 0) return;
     round->gathered.clear(env);
     env.deallocate(round, sizeof(Round));
@@ -227,21 +259,24 @@ struct HappensBefore {
   // --- the moves that the rules above are made of ---
 
   // Borrows t's clock: valid until t learns or ticks, not to be cleared.
-  static Published<Env> snapshot(const Thread& t) { return {t.known, epoch(t)}; }
+  static Published snapshot(const Thread& t) { return {t.known, epoch(t), version(t)}; }
 
   // C_t := C_t ⊔ what was published. O(1) when t knows it already.
-  static void learn(Thread& t, const Published<Env>& from, Env& env) {
-    if (!from.last.never()) {
-      if (ordered(from.last, t)) return;
-      t.known.join(from.clock, env);
-      t.known.raise(from.last.slot(), from.last.clock(), env);
+  static void learn(Thread& t, const Published& from, Env& env) {
+    if (is_known(t, from)) return;
+    if constexpr (kTimeless) {
+      if (!covers_clock(t, from)) {
+        take_in(t, from, env);
+        change_version(t, env);
+      }
+      if (!from.version.never()) t.versions.received.raise(from.version.slot(), from.version.clock(), env);
     } else {
-      t.known.join(from.clock, env);
+      take_in(t, from, env);
     }
   }
 
   // to := to ⊔ C_t. O(1) when t knows all that was there.
-  static void contribute(const Thread& t, Published<Env>& to, Env& env) {
+  static void contribute(const Thread& t, Published& to, Env& env) {
     if (covers(t, to)) {
       to.assign(snapshot(t), env);
     } else {
@@ -249,23 +284,64 @@ struct HappensBefore {
     }
   }
 
-  static bool covers(const Thread& t, const Published<Env>& p) {
-    if (!p.last.never()) return ordered(p.last, t);
-    return t.known.covers_except(p.clock, t.slot);  // nobody knows t's own slot better than t
+  static bool covers(const Thread& t, const Published& p) {
+    if constexpr (kTimeless) return is_known(t, p) || covers_clock(t, p);
+    return p.last.never() ? covers_clock(t, p) : is_known(t, p);
   }
 
   // A slot whose clock is used up is left for a fresh one, as if the thread had forked its own continuation.
   static void tick(Thread& t, Env& env) {
-    if (t.now != Epoch::kMaxClock) [[likely]] {
-      ++t.now;
-      return;
+    if constexpr (kTimeless) {
+      if (!env.samples()) return;
     }
+    if (t.now == Epoch::kMaxClock) [[unlikely]]
+      return leave_slot(t, env);
+    ++t.now;
+    if constexpr (kTimeless) change_version(t, env);
+  }
+
+ private:
+  static auto version(const Thread& t) {
+    if constexpr (kTimeless) {
+      return Epoch{t.slot, t.versions.own};
+    } else {
+      return NoVersion{};
+    }
+  }
+
+  // From one compare: t got all of it before.
+  static bool is_known(const Thread& t, const Published& p) {
+    if constexpr (kTimeless) {
+      if (p.version.never()) return p.empty();
+      return p.version.slot() == t.slot || t.versions.received.covers(p.version);
+    } else {
+      return p.last.never() ? p.clock.empty() : ordered(p.last, t);
+    }
+  }
+  // Nobody knows t's own slot better than t.
+  static bool covers_clock(const Thread& t, const Published& p) {
+    return (p.last.never() || ordered(p.last, t)) && t.known.covers_except(p.clock, t.slot);
+  }
+  static void take_in(Thread& t, const Published& from, Env& env) {
+    t.known.join(from.clock, env);
+    if (!from.last.never()) t.known.raise(from.last.slot(), from.last.clock(), env);
+  }
+
+  static void change_version(Thread& t, Env& env) {
+    if (t.versions.own == Epoch::kMaxClock) [[unlikely]]
+      return leave_slot(t, env);
+    ++t.versions.own;
+  }
+  [[gnu::noinline, gnu::cold]] static void leave_slot(Thread& t, Env& env) {
     t.known.raise(t.slot, t.now, env);
+    if constexpr (kTimeless) {
+      t.versions.received.raise(t.slot, t.versions.own, env);
+      t.versions.own = 1;
+    }
     t.slot = env.fresh_slot(t.id);
     t.now = 1;
   }
 
- private:
   static void forget_wait(Thread& t, Env& env) {
     t.woken_by.clear(env);
     if (t.waits_on == nullptr) return;

@@ -23,6 +23,17 @@ class MarkMap {
     place = m;
   }
 
+  // Forgets the mark of a slot. Seldom: what is left goes to a table of its own.
+  void remove(Slot gone, Env& env) {
+    if (table_ == nullptr || find(gone).epoch.never()) return;
+    MarkMap rest;
+    for_each([&](const Mark<Env>& m) {
+      if (m.epoch.slot() != gone) rest.put(m, env);
+    });
+    clear(env);
+    *this = rest;
+  }
+
   template <class F>
   void for_each(F&& f) const {
     if (table_ == nullptr) return;

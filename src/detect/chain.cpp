@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/nearest.h"
+#include "core/periods.h"
 
 namespace pf {
 namespace {
@@ -47,6 +48,10 @@ Status add_option(StageSpec& stage, std::string_view text) {
     }
     if (o.argument == "N" && !is_whole_number(text.substr(equals + 1))) {
       return Error{"option " + quoted(name) + where + " needs a whole number, not " + quoted(text.substr(equals + 1))};
+    }
+    if (o.argument == "R" && !parse_rate(text.substr(equals + 1))) {
+      return Error{"option " + quoted(name) + where + " needs a rate from 0% to 100%, not " +
+                   quoted(text.substr(equals + 1))};
     }
     const bool fresh =
         stage.options.emplace(std::string(name), has_value ? std::string(text.substr(equals + 1)) : "on").second;

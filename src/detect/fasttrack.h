@@ -59,15 +59,15 @@ struct AdaptiveMarks {
   AdaptiveMarks clone(Env& env) const { return {last, map.clone(env)}; }
 };
 
-template <class Env>
-struct FastTrack : HappensBefore<Env> {
-  using Hb = HappensBefore<Env>;
+// The rules over any clocks.
+template <class Env, class Clocks>
+struct FastTrackRules : Clocks {
+  using Hb = Clocks;
   using typename Hb::Epoch;
   using typename Hb::Thread;
   using Access = typename Env::Access;
   using Marks = AdaptiveMarks<Env>;
   using Reads = AdaptiveMarks<Env, typename ReadMapOf<Env>::Type>;
-  static constexpr const EngineInfo& kInfo = kFastTrackInfo;
   enum Rule : unsigned {
     ReadSameEpoch,
     ReadExclusive,
@@ -155,7 +155,7 @@ struct FastTrack : HappensBefore<Env> {
     if (x.atomics != nullptr) forget_atomics(x, env);
   }
 
- private:
+ protected:
   template <class AnyMarks>
   [[gnu::always_inline]] static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
     earlier.for_each([&](const Mark<Env>& m) {
@@ -191,6 +191,11 @@ struct FastTrack : HappensBefore<Env> {
     env.deallocate(x.atomics, sizeof(Atomics));
     x.atomics = nullptr;
   }
+};
+
+template <class Env>
+struct FastTrack : FastTrackRules<Env, HappensBefore<Env>> {
+  static constexpr const EngineInfo& kInfo = kFastTrackInfo;
 };
 
 }  // namespace pf

@@ -7,6 +7,7 @@
 #include "detect/fasttrack.h"
 #include "detect/generic.h"
 #include "detect/multilock.h"
+#include "detect/pacer.h"
 #include "detect/shb.h"
 #include "detect/simplelock.h"
 
@@ -15,6 +16,6 @@ namespace pf {
 template <template <class> class... D>
 struct DetectorList {};
 
-using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, SimpleLock, MultiLock, AccuLock, Eraser>;
+using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, Pacer, SimpleLock, MultiLock, AccuLock, Eraser>;
 
 }  // namespace pf

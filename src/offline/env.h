@@ -10,6 +10,7 @@
 #include "core/env.h"
 #include "core/event.h"
 #include "core/lockset.h"
+#include "core/periods.h"
 #include "core/race.h"
 #include "detect/chain.h"
 
@@ -100,7 +101,17 @@ struct BasicOfflineEnv {
     if (const auto q = options.find("q"); q != options.end()) {
       queue_length = static_cast<uint32_t>(std::strtoul(q->second.c_str(), nullptr, 10));
     }
+    const auto number = [&](const char* name, uint64_t fallback) {
+      const auto it = options.find(name);
+      return it == options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
+    };
+    const auto rate = options.find("rate");
+    periods = Periods(rate == options.end() ? kDefaultRate : *parse_rate(rate->second), number("period", 1000),
+                      number("seed", 1));
+    sampling = periods.sampling();
   }
+
+  bool samples() const { return sampling; }
 
   static bool same_place(const Access& a, const Access& b) { return a.site == b.site && a.packed == b.packed; }
   LocksetId held() const { return current_locks; }
@@ -142,6 +153,9 @@ struct BasicOfflineEnv {
   LocksetTable<BasicOfflineEnv> locksets;
   LocksetId current_locks = kNoLocks;  // of the access being processed
   uint32_t queue_length = 1;           // simplelock's q
+  static constexpr uint64_t kDefaultRate = *parse_rate("3%");
+  Periods periods{kDefaultRate, 1000, 1};
+  bool sampling = false;
   std::array<uint64_t, kMaxRules> rules{};
   std::vector<std::vector<Tenure>> owners;  // by slot
 };

@@ -7,6 +7,7 @@
 #include "core/object.h"
 #include "detect/chain.h"
 #include "detect/detector.h"
+#include "detect/pacer.h"
 #include "offline/race_log.h"
 #include "offline/shadow.h"
 #include "offline/sync.h"
@@ -39,6 +40,10 @@ class OfflineHost final : public DetectorStage {
     const uint64_t tables = shadow_.bytes() + sync_.bytes();  // they never shrink
     f.bytes = env_.arena.live_bytes() + tables;
     f.peak_bytes = env_.arena.peak_bytes() + tables;
+    if constexpr (Samples<D, Env>) {
+      f.sampling = {static_cast<double>(env_.periods.rate()) / static_cast<double>(Periods::kAlways), work_,
+                    sampled_work_, accesses_, sampled_accesses_};
+    }
     return f;
   }
 
@@ -59,6 +64,7 @@ class OfflineHost final : public DetectorStage {
   }
 
   [[gnu::noinline]] void step_sync(HostThread& t, const Event& e) {
+    if constexpr (Samples<D, Env>) step_period(e);
     switch (e.op) {
       case Op::AtomicLoad:
       case Op::AtomicStore:
@@ -69,12 +75,36 @@ class OfflineHost final : public DetectorStage {
     }
   }
 
+  // --- sampling periods: the trace's own if it begins with one, else drawn ---
+
+  void step_period(const Event& e) {
+    const bool mark = e.op == Op::SamplingOn || e.op == Op::SamplingOff;
+    if (mark) {
+      has_marks_ |= is_first_;
+      if (has_marks_) set_sampling(e.op == Op::SamplingOn);
+    }
+    is_first_ = false;
+    if (mark) return;
+    ++work_;
+    sampled_work_ += env_.sampling ? 1 : 0;
+    if (!has_marks_ && env_.periods.work(1)) set_sampling(env_.periods.sampling());
+  }
+  void set_sampling(bool on) {
+    if (on == env_.sampling) return;
+    env_.sampling = on;
+    if (on) sync_.for_each_live_thread([&](HostThread& t) { D::begin_sampling(t.state, env_); });
+  }
+
   // --- accesses ---
 
   // Reads and writes take one way until an epoch is seen to be new: a branch on the operation is hard to predict.
   template <auto kRead, auto kWrite>
   [[gnu::always_inline]] void access(HostThread& t, const Event& e) {
     ++accesses_;
+    if constexpr (Samples<D, Env>) {
+      is_first_ = false;
+      sampled_accesses_ += env_.sampling ? 1 : 0;
+    }
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
       if constexpr (HasSameEpoch<D, Env> && kRead == &D::read) {
         if (D::same_epoch(t.state, x, e.op, env_)) return;
@@ -214,6 +244,9 @@ class OfflineHost final : public DetectorStage {
   std::vector<Noted> noted_;          // races of the access being processed
   RaceLog log_;
   uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0;
+  // Of a detector that samples:
+  bool is_first_ = true, has_marks_ = false;
+  uint64_t work_ = 0, sampled_work_ = 0, sampled_accesses_ = 0;
 };
 
 }  // namespace pf

@@ -10,6 +10,7 @@
 #include "core/epoch.h"
 #include "core/event.h"
 #include "core/lockset.h"
+#include "core/periods.h"
 #include "core/race.h"
 
 namespace pf {
@@ -50,6 +51,7 @@ struct Findings {
   uint64_t threads = 0;
   uint64_t bytes = 0;       // of the detector's state at the end
   uint64_t peak_bytes = 0;  // and when it was largest
+  std::optional<SamplingCounts> sampling = {};
 };
 
 class DetectorStage {

@@ -58,6 +58,14 @@ class SyncState {
     }
   }
 
+  // Those that have not ended: the slot of one that has may be another's by now.
+  template <class F>
+  void for_each_live_thread(F&& f) {
+    for (const auto& t : threads_) {
+      if (t != nullptr && !t->slot_given_back) f(*t);
+    }
+  }
+
   uint64_t threads() const { return thread_count_; }  // ever
   uint64_t bytes() const { return locks_.bytes() + atomics_.bytes(); }
 

@@ -129,6 +129,12 @@ class JsonRenderer final : public Renderer {
               {"bytes", s.bytes},
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
+    if (s.sampling) {
+      j["sampling"] = {{"asked", s.sampling->asked},
+                       {"effective", s.sampling->effective},
+                       {"accesses", s.sampling->accesses},
+                       {"sampled", s.sampling->sampled}};
+    }
     if (s.online) {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;

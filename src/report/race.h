@@ -112,6 +112,11 @@ struct FilterSummary {
   std::vector<std::pair<std::string, uint64_t>> rules;
 };
 
+struct Sampling {
+  double asked = 0, effective = 0;  // shares of the program's work
+  uint64_t accesses = 0, sampled = 0;
+};
+
 struct Summary {
   std::string engine;  // the chain as written
   uint64_t events = 0, accesses = 0, dropped = 0;
@@ -124,6 +129,7 @@ struct Summary {
   double own_seconds = 0;  // processor time of the chain alone, without reading
   std::vector<FilterSummary> filters = {};
   std::vector<std::pair<std::string, uint64_t>> rules;
+  std::optional<Sampling> sampling = {};
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

@@ -74,6 +74,11 @@ class TextRenderer final : public Renderer {
       fmt::print(out_, "  filters dropped {} of {} accesses ({:.1f}%)\n", grouped(s.dropped), grouped(s.accesses),
                  100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
     }
+    if (s.sampling) {
+      fmt::print(out_, "  sampled {:.3g}% of the work, asked for {:.3g}%; {} of {} accesses\n",
+                 100 * s.sampling->effective, 100 * s.sampling->asked, grouped(s.sampling->sampled),
+                 grouped(s.sampling->accesses));
+    }
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
     if (s.unfinished != 0) {

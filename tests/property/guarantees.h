@@ -27,6 +27,10 @@ extern const std::map<std::string_view, Guarantee> kGuarantees;
 // Exactly the racy variables, and the first race of each is the trace's first.
 std::string racy_variables(std::span<const Event> trace, const Reports& reports);
 
+// PACER, on a trace with sampling marks: only races whose first access was sampled; and of each variable, the first
+// access whose last racing predecessor was sampled.
+std::string sampled_shortest_races(std::span<const Event> trace, const Reports& reports);
+
 // The hybrids: whether the locks that protect two accesses leave a pair of them to be reported.
 using LocksAllow = bool (*)(const std::set<uint64_t>&, const std::set<uint64_t>&);
 bool no_common_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b);

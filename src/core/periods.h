@@ -1,0 +1,89 @@
+// Sampling periods: equal amounts of the program's work, each sampled or not by a draw of its own. Work is counted in what
+// sampling does not slow down (synchronization operations, allocations), so the share of sampled periods is the share of
+// sampled work. The first period is drawn like all others, or early races would miss their rate.
+// Not thread-safe: the host serializes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pf {
+
+// A rate as people write it, "3%", "0.5%" or "0.03", in parts of 2^32; nothing if it is none or above 1.
+constexpr std::optional<uint64_t> parse_rate(std::string_view text) {
+  const bool percent = !text.empty() && text.back() == '%';
+  if (percent) text.remove_suffix(1);
+  if (text.empty() || text == "." || text.size() > 15) return std::nullopt;
+  double value = 0, digit = 1;
+  bool fraction = false;
+  for (const char c : text) {
+    if (c == '.' && !fraction) {
+      fraction = true;
+    } else if (c >= '0' && c <= '9') {
+      if (fraction) digit /= 10;
+      value = fraction ? value + digit * (c - '0') : value * 10 + (c - '0');
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (percent) value /= 100;
+  if (value > 1.0000001) return std::nullopt;
+  return static_cast<uint64_t>(value * 4294967296.0 + 0.5);
+}
+
+// What was asked for, and what came of it.
+struct SamplingCounts {
+  double rate = 0;                      // asked, 0 to 1
+  uint64_t work = 0, sampled_work = 0;  // units
+  uint64_t accesses = 0, sampled_accesses = 0;
+
+  double effective() const { return work == 0 ? 0 : static_cast<double>(sampled_work) / static_cast<double>(work); }
+};
+
+class Periods {
+ public:
+  static constexpr uint64_t kAlways = uint64_t{1} << 32;
+
+  Periods(uint64_t rate, uint64_t length, uint64_t seed)
+      : length_(length == 0 ? 1 : length), random_(mixed(seed + 1)) {  // seeds are neighbours, their sequences are not
+    set_rate(rate);
+    sampling_ = draw();
+  }
+
+  bool sampling() const { return sampling_; }
+  uint64_t rate() const { return rate_; }
+  void set_rate(uint64_t rate) { rate_ = rate < kAlways ? rate : kAlways; }
+
+  // So much work was done. Whether sampling began or ended.
+  bool work(uint64_t units) {
+    done_ += units;
+    if (sampling_) sampled_ += units;
+    in_period_ += units;
+    if (in_period_ < length_) return false;
+    in_period_ = 0;
+    const bool before = sampling_;
+    sampling_ = draw();
+    return sampling_ != before;
+  }
+
+  uint64_t done() const { return done_; }
+  uint64_t sampled() const { return sampled_; }
+
+ private:
+  bool draw() {
+    random_ += 0x9E3779B97F4A7C15U;
+    return mixed(random_) >> 32 < rate_;
+  }
+  // SplitMix64's.
+  static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBU;
+    return x ^ x >> 31;
+  }
+
+  uint64_t rate_ = 0, length_, random_;
+  bool sampling_ = false;
+  uint64_t in_period_ = 0, done_ = 0, sampled_ = 0;
+};
+
+}  // namespace pf

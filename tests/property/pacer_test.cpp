@@ -1,0 +1,144 @@
+// PACER against the oracle, which knows the sampling periods, and against its rate.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "offline/catalog.h"
+#include "property/guarantees.h"
+#include "property/random_traces.h"
+#include "property/run_engine.h"
+#include "property/shrink.h"
+#include "support/text_trace.h"
+
+namespace pf {
+namespace {
+
+std::unique_ptr<DetectorStage> make(std::string_view name, Options options = {}) {
+  return make_detector({*find_engine(name, offline_catalog()), std::move(options)});
+}
+
+using Make = std::unique_ptr<DetectorStage> (*)();
+
+std::string verify(std::span<const Event> trace, Make make_pacer) {
+  const Reports reports = run_engine(*make_pacer(), trace);
+  if (!reports.lie.empty()) return "a report is wrong about its " + reports.lie;
+  return sampled_shortest_races(trace, reports);
+}
+
+// Marks at random places, the first of all events among them.
+Trace with_periods(const Trace& trace, uint64_t seed) {
+  Trace marked;
+  uint64_t random = seed;
+  bool on = false;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    if (i == 0 || random >> 33 < (uint64_t{1} << 31) / (2 + seed % 7)) {
+      Event mark;
+      mark.thread = trace[i].thread;
+      on = i == 0 ? random >> 40 & 1 : !on;
+      mark.op = on ? Op::SamplingOn : Op::SamplingOff;
+      marked.push_back(mark);
+    }
+    marked.push_back(trace[i]);
+  }
+  for (std::size_t i = 0; i < marked.size(); ++i) marked[i].site = SiteId{static_cast<uint32_t>(i) + 1};
+  return marked;
+}
+
+void test_periods(Make make_pacer, uint64_t count) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    const Trace trace = with_periods(generate(seed), seed);
+    if (verify(trace, make_pacer).empty()) continue;
+    const auto fails = [&](std::span<const Event> t) {
+      return !t.empty() && (t[0].op == Op::SamplingOn || t[0].op == Op::SamplingOff) && !verify(t, make_pacer).empty();
+    };
+    const Trace small = shrink(trace, fails);
+    FAIL() << verify(small, make_pacer) << ", seed " << seed << ", shrunk to\n" << show(small);
+  }
+}
+
+TEST(Pacer, ReportsTheSampledShortestRaces) {
+  test_periods([] { return make("pacer"); }, traces());
+}
+TEST(Pacer, ReportsTheSampledShortestRacesWhenClocksRunOut) {
+  test_periods([] { return make_narrow("pacer"); }, traces() / 2);
+}
+
+TEST(Pacer, IsFastTrackWhenEverythingIsSampled) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces(); ++seed) {
+    const Trace trace = generate(seed);
+    const auto pacer = make("pacer", {{"rate", "100%"}}), fasttrack = make("fasttrack");
+    EXPECT_EQ(run_engine(*pacer, trace).pairs, run_engine(*fasttrack, trace).pairs) << "seed " << seed;
+  }
+}
+
+TEST(Pacer, FindsNothingWhenNothingIsSampled) {
+  for (uint64_t seed = 1; seed < 500; ++seed) {
+    EXPECT_TRUE(run_engine(*make("pacer", {{"rate", "0"}}), generate(seed)).pairs.empty()) << "seed " << seed;
+  }
+}
+
+// Three races, early, late and between two sides of a busy program; each must be found as often as its first access is
+// sampled. Chi-square with one degree of freedom: above 10.8 in one of a thousand honest experiments. Seeds are fixed.
+TEST(Pacer, FindsEachRaceAtItsRate) {
+  constexpr unsigned kRuns = 5000;
+  std::string text = "T0|fork(T1)| T0|fork(T2)| T0|w(V1)| T1|w(V1)| ";
+  for (int i = 0; i < 30; ++i) {
+    if (i == 10) text += "T1|w(V2)| ";
+    if (i == 20) text += "T2|w(V3)| ";
+    text += "T0|acq(L1)| T0|rel(L1)| ";
+  }
+  text += "T2|w(V2)| T1|w(V3)| ";
+  const Trace trace = parse_trace(text).events;
+  for (const double rate : {0.03, 0.1, 0.5}) {
+    std::map<uint64_t, unsigned> found;
+    for (unsigned seed = 0; seed < kRuns; ++seed) {
+      const auto pacer =
+          make("pacer", {{"rate", std::to_string(rate)}, {"period", "7"}, {"seed", std::to_string(seed)}});
+      pacer->process(trace);
+      for (const FoundRace& race : pacer->findings().races) ++found[race.record.memory.address];
+    }
+    ASSERT_EQ(found.size(), 3U);
+    for (const auto& [variable, times] : found) {
+      const double expected = rate * kRuns, off = times - expected;
+      EXPECT_LT(off * off / expected + off * off / (kRuns - expected), 10.8)
+          << "rate " << rate << ", found " << times << " times";
+    }
+  }
+}
+
+// What was sampled of a long trace is close to what was asked for.
+TEST(Pacer, TellsTheEffectiveRate) {
+  std::string text = "T0|fork(T1)| ";
+  for (int i = 0; i < 5000; ++i) text += "T0|acq(L1)| T0|w(V1)| T0|rel(L1)| T1|acq(L1)| T1|w(V1)| T1|rel(L1)| ";
+  const Trace trace = parse_trace(text).events;
+  const auto pacer = make("pacer", {{"rate", "10%"}, {"period", "10"}});
+  pacer->process(trace);
+  const std::optional<SamplingCounts> counts = pacer->findings().sampling;
+  ASSERT_TRUE(counts.has_value());
+  EXPECT_NEAR(counts->rate, 0.1, 1e-6);
+  EXPECT_NEAR(counts->effective(), 0.1, 3 * std::sqrt(0.1 * 0.9 / 2000));
+  EXPECT_EQ(counts->accesses, 10000U);
+  EXPECT_NEAR(static_cast<double>(counts->sampled_accesses) / 10000, counts->effective(), 0.01);
+}
+
+// Between periods a lock that hands nothing new on costs no vector clock operation: no state is left behind by it.
+TEST(Pacer, KeepsNothingOfWhatIsNotSampled) {
+  std::string text = "T0|fork(T1)| ";
+  for (int i = 0; i < 100; ++i) text += "T0|acq(L1)| T0|w(V" + std::to_string(i) + ")| T0|rel(L1)| ";
+  const Trace trace = parse_trace(text).events;
+  const auto off = make("pacer", {{"rate", "0"}}), on = make("pacer", {{"rate", "100%"}});
+  off->process(trace);
+  on->process(trace);
+  const auto not_sampled = [](const Findings& f) {
+    for (const RuleCount& r : f.rules) {
+      if (r.rule == "not sampled") return r.count;
+    }
+    return uint64_t{0};
+  };
+  EXPECT_EQ(not_sampled(off->findings()), 100U);
+  EXPECT_EQ(not_sampled(on->findings()), 0U);
+}
+
+}  // namespace
+}  // namespace pf
