@@ -5,8 +5,6 @@
 // under the condition's Line and after its end); Lock, Condition, Barrier, Semaphore and Atomic under their Line;
 // Var under the lock of its granule.
 #pragma once
-#include <utility>
-
 #include "core/array.h"
 #include "detect/detector.h"
 #include "runtime/compact.h"
@@ -361,13 +359,11 @@ class OnlineHost {
       report_all(t, now);
   }
   [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
-    const unsigned count = std::exchange(t.env.found_count, 0U);
-    for (unsigned i = 0; i < count; ++i) {
-      const Env::Found f = t.env.found[i];
+    t.env.take_found([&](const Env::Found& f) {
       Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
         found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict});
       });
-    }
+    });
   }
 
   template <Op kOp>
