@@ -19,7 +19,7 @@ class Array {
 
   void push(const T& x, Env& env) {
     const T copy = x;  // x may be an element of this array
-    if (size_ == capacity_) reserve(capacity_ == 0 ? 8 : capacity_ * 2, env);
+    if (size_ == capacity_) reserve(capacity_ == 0 ? kFirst : capacity_ * 2, env);
     data_[size_++] = copy;
   }
   void pop() { --size_; }
@@ -53,6 +53,9 @@ class Array {
   }
 
  private:
+  static constexpr uint32_t kFirst =
+      sizeof(T) < 32 ? 8 : 1;  // what a variable keeps of its accesses is large, and mostly one
+
   void reserve(uint32_t capacity, Env& env) {
     T* fresh = static_cast<T*>(env.allocate(capacity * sizeof(T)));
     if (size_ != 0) std::memcpy(static_cast<void*>(fresh), data_, size_ * sizeof(T));

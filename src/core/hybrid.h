@@ -46,23 +46,26 @@ struct Hybrid {
   using Atomic = Both<typename Weak::Atomic, typename Full::Atomic>;
   using Grave = Both<typename Weak::Grave, typename Full::Grave>;
 
-  // An access as a hybrid remembers it.
-  struct Sighting {
+  // An access as a hybrid remembers it: in both orders, and with its locks.
+  struct Stamp {
     Mark<Env> mark;  // its weak epoch, and what it was
     Epoch full;
+  };
+  struct Sighting : Stamp {
     LocksetId locks;
   };
 
   static Epoch epoch(const Thread& t) { return Weak::epoch(t.weak); }
-  static Sighting see(const Thread& t, const Access& a, Env& env) {
-    return {{epoch(t), a}, Full::epoch(t.full), env.held()};
-  }
+  // Every tick of the weak order is one of the full order, too: a period has one epoch of each. No lock is let go of in it.
+  static Epoch period(const Thread& t) { return Full::epoch(t.full); }
+  static Stamp stamp(const Thread& t, const Access& a) { return {{epoch(t), a}, period(t)}; }
+  static Sighting see(const Thread& t, const Access& a, Env& env) { return {stamp(t, a), env.held()}; }
   // Of the same thread, weak epoch, site and operation.
-  static bool same_kind(const Sighting& a, const Sighting& b) {
+  static bool same_kind(const Stamp& a, const Stamp& b) {
     return a.mark.epoch == b.mark.epoch && Env::same_place(a.mark.access, b.mark.access);
   }
-  static bool concurrent(const Sighting& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
-  static void report(const Sighting& s, const Thread& t, Env& env) {
+  static bool concurrent(const Stamp& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
+  static void report(const Stamp& s, const Thread& t, Env& env) {
     env.race(s.mark, Full::ordered(s.full, t.full) ? Verdict::Potential : Verdict::Real);
   }
 

@@ -34,6 +34,11 @@ struct Djit : Generic<Env> {
   static constexpr const EngineInfo& kInfo = kDjitInfo;
   enum Rule : unsigned { ReadSameEpoch = 4, WriteSameEpoch, AtomicReadSameEpoch, AtomicWriteSameEpoch };
 
+  static typename Env::Epoch period(const Thread& t) { return Full::epoch(t); }
+  static bool settled(const Thread& t, const Var& x, Op op, Env&) {
+    return (writes(op) ? x.writes : x.reads).has(Full::epoch(t));
+  }
+
   static void read(const Thread& t, Var& x, const Access& a, Env& env) {
     if (x.reads.has(Full::epoch(t))) return env.count(ReadSameEpoch);
     Full::read(t, x, a, env);

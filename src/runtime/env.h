@@ -72,6 +72,8 @@ struct OnlineEnv {
   }
   uintptr_t at = 0;  // in the granule being looked at
   uint8_t part = 0;
+  unsigned settled = 0;  // how many of its variables, of the access being made (pieces.h)
+  uint64_t tag = 0;      // that says so
 
   // Of these, one access over much memory may find as many as there are bytes; past a few, only those with another access.
   static constexpr unsigned kFewFound = 32;

@@ -127,6 +127,7 @@ class OnlineHost {
       t.env.at = at;
       Store::visit(cell, mask, a, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
+        if constexpr (Settles<D, Env> && !is_atomic(kOp)) Store::template settle<kOp>(t.now, t.state, x, t.env);
       });
       if (kOp == Op::Read) Store::note_readers(cell, t.now);
     });
