@@ -48,8 +48,8 @@ struct Hybrid {
 
   // An access as a hybrid remembers it: in both orders, and with its locks.
   struct Stamp {
-    Mark<Env> mark;  // its weak epoch, and what it was
-    Epoch full;
+    Epoch weak, full;
+    Access access;
   };
   struct Sighting : Stamp {
     LocksetId locks;
@@ -58,15 +58,15 @@ struct Hybrid {
   static Epoch epoch(const Thread& t) { return Weak::epoch(t.weak); }
   // Every tick of the weak order is one of the full order, too: a period has one epoch of each. No lock is let go of in it.
   static Epoch period(const Thread& t) { return Full::epoch(t.full); }
-  static Stamp stamp(const Thread& t, const Access& a) { return {{epoch(t), a}, period(t)}; }
+  static Stamp stamp(const Thread& t, const Access& a) { return {epoch(t), period(t), a}; }
   static Sighting see(const Thread& t, const Access& a, Env& env) { return {stamp(t, a), env.held()}; }
   // Of the same thread, weak epoch, site and operation.
   static bool same_kind(const Stamp& a, const Stamp& b) {
-    return a.mark.epoch == b.mark.epoch && Env::same_place(a.mark.access, b.mark.access);
+    return a.weak == b.weak && Env::same_place(a.access, b.access);
   }
-  static bool concurrent(const Stamp& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
+  static bool concurrent(const Stamp& s, const Thread& t) { return !Weak::ordered(s.weak, t.weak); }
   static void report(const Stamp& s, const Thread& t, Env& env) {
-    env.race(s.mark, Full::ordered(s.full, t.full) ? Verdict::Potential : Verdict::Real);
+    env.race({s.weak, s.access}, Full::ordered(s.full, t.full) ? Verdict::Potential : Verdict::Real);
   }
 
   // --- every event to both orders ---

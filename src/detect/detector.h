@@ -50,12 +50,11 @@ concept HasSameEpoch = requires(const typename D::Thread& t, const typename D::V
   { D::same_epoch(t, x, Op::Read, env) } -> std::same_as<bool>;
 };
 
-// A detector that knows when plain accesses of a thread to a variable add nothing more in its current period, wherever they are made and
-// whatever others do in between. A period is over when the thread ticks. Hosts ask after the rule, and then need not bring
-// such accesses to it.
+// A detector whose rules say (env.settle) when a variable is settled: the same kind of plain access, read or write, by the same thread in
+// the same period adds nothing more, wherever it is made and whatever others do in between; once settled for writes, nor does
+// a read. A period is over when the thread ticks. Hosts need not bring such accesses to their rule.
 template <class D, class Env>
-concept Settles = requires(const typename D::Thread& t, const typename D::Var& x, Env& env) {
-  { D::settled(t, x, Op::Read, env) } -> std::same_as<bool>;
+concept Settles = D::kSettles && requires(const typename D::Thread& t) {
   { D::period(t) } -> std::same_as<typename Env::Epoch>;
 };
 

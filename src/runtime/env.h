@@ -51,6 +51,7 @@ struct OnlineEnv {
   // The bytes of the granule whose variable a rule is about to look at.
   void look_at(uint64_t bytes) { part = static_cast<uint8_t>(bytes); }
   void count(unsigned) {}  // a counter costs as much as the rule
+  void settle() { ++settled; }
 
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
@@ -72,8 +73,7 @@ struct OnlineEnv {
   }
   uintptr_t at = 0;  // in the granule being looked at
   uint8_t part = 0;
-  unsigned settled = 0;  // how many of its variables, of the access being made (pieces.h)
-  uint64_t tag = 0;      // that says so
+  unsigned settled = 0;  // how many of its variables
 
   // Of these, one access over much memory may find as many as there are bytes; past a few, only those with another access.
   static constexpr unsigned kFewFound = 32;

@@ -125,10 +125,14 @@ class OnlineHost {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(t, cell, mask)) return;
       t.env.at = at;
-      Store::visit(cell, mask, a, t.env, [&](typename D::Var& x) __attribute__((always_inline)) {
+      const auto rule = [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? kWrite(t.state, x, a, t.env) : kRead(t.state, x, a, t.env);
-        if constexpr (Settles<D, Env> && !is_atomic(kOp)) Store::template settle<kOp>(t.now, t.state, x, t.env);
-      });
+      };
+      if constexpr (std::is_same_v<Store, PieceStore<D>> && !is_atomic(kOp)) {
+        Store::template access<kOp>(cell, mask, a, t.now, t.env, rule);
+      } else {
+        Store::visit(cell, mask, a, t.env, rule);
+      }
       if (kOp == Op::Read) Store::note_readers(cell, t.now);
     });
     if constexpr (OrdersReadsAfterWrites<D, Env> && !is_atomic(kOp)) order_by_values(t, address, size, kOp);

@@ -1,11 +1,18 @@
 // How the history of a granule is kept for any detector: a list of pieces, each the bytes that have had the same
 // accesses so far and the detector's variable for them. The cell points at the list; its lowest bit is the granule's lock.
 //
-// For detectors that settle (detector.h) a granule also has tags, which say what is settled: for a thread in its period, these bytes, for reads
-// or for writes too. The latest tag is in the cell, a few more, by slot, in the first piece: data that several threads
-// read takes no lock. A tag is true until the memory gets a new life, so it may be read at any time, and only its own thread trusts it.
+// A cell also has tags, by which a repeat is known before any lock. A tag names a thread's period (detector.h) and bytes:
 //
 //   tag     ┌ slot, 23 bits ┬ clock, 32 ┬ writes? 1 ┬ bytes of the granule, 8 ┐
+//
+// If the detector settles, a tag says what is settled, for reads or for writes too. A thread has its place among the tags by its slot, so
+// data that a few threads read takes no lock. It is true until the memory gets a new life.
+// If not, there is one tag, of the granule's latest access, and the number of that access. To make the very same access in the same period
+// once more adds nothing: rules are functions of the thread, the variable and the access; since the first time, the variable
+// is what the rule left, and the thread can only have learnt more and taken more locks, by which it races with less. What the rule then puts
+// in place is what it put there: sightings and marks of this period and access; candidates that were intersected with these locks before.
+//
+// Tags are changed under the lock and read at any time; only the thread whose period it is trusts one.
 #pragma once
 #include "detect/detector.h"
 #include "runtime/env.h"
@@ -18,44 +25,34 @@ class PieceStore {
  public:
   using Var = typename D::Var;
   using Thread = typename D::Thread;
-  static constexpr bool kTags = Settles<D, OnlineEnv>;
+  static constexpr bool kSettles = Settles<D, OnlineEnv>;
+  static constexpr unsigned kTags = 3;  // which makes a cell of 32 bytes; cells divide a page
   struct Cell {
     uintptr_t pieces;
-    uint64_t latest;
+    uint64_t tags[kTags];
   };
 
-  // The thread's period as tags have it.
+  // The thread's period as tags have it, and its place among them.
   struct Now {
     uint64_t period = kNoPeriod;
+    uint64_t place = 0;
   };
   static void renew(Now& now, const Thread& t) {
-    if constexpr (kTags) now.period = period_bits(D::period(t));
+    now.period = period_bits(period(t));
+    now.place = place_of(now.period);
   }
 
   // Hot: one load, one compare.
   template <Op kOp>
   [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
-    return kTags && is_settled<kOp>(cell.latest, bytes, now);
+    const uint64_t kind = kOp == Op::Write ? kWrites : 0;  // what is settled for writes is settled for reads
+    return kSettles && (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | kind | bytes)) ==
+                           (now.period | kind | bytes);
   }
-  // Of another thread's pieces we see no more than the tags. Freed ones are never unmapped, and whoever frees
-  // them beside this access races with it.
   template <Op kOp>
   static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
-    if (!kTags) return false;
-    if (latest_is_same_epoch<kOp>(cell, bytes, now)) return true;
-    const Piece* first = pointer(__atomic_load_n(&cell.pieces, __ATOMIC_ACQUIRE));
-    return first != nullptr && is_settled<kOp>(first->tags[tag_of(now.period)], bytes, now);
+    return latest_is_same_epoch<kOp>(cell, bytes, now);
   }
-  // After the rule: one more variable of the access is settled, or not.
-  template <Op kOp>
-  static void settle(const Now& now, const Thread& t, const Var& x, OnlineEnv& env) {
-    if constexpr (kTags) {
-      if (!D::settled(t, x, kOp, env)) return;
-      ++env.settled;
-      env.tag = now.period | (kOp == Op::Write ? kWrites : 0);
-    }
-  }
-
   static void note_readers(const Cell&, Now&) {}
   static OnlineEnv::Access access(depot::Id id) { return {id}; }
   template <class F>
@@ -63,30 +60,29 @@ class PieceStore {
     f(a.id, static_cast<unsigned>(__builtin_ctz(bytes)));
   }
 
+  // A plain access, whose rule f is called as visit() does, unless it is a repeat.
+  template <Op kOp, class F>
+  static void access(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now, OnlineEnv& env, F&& f) {
+    if (!kSettles && is_latest(cell, now.period | bytes, a)) return;
+    Piece* first = lock(cell);
+    env.settled = 0;
+    const unsigned visited = visit_pieces(first, bytes, env, f);
+    if (now.period == kNoPeriod || (kSettles && env.settled != visited)) {
+      drop_tags(cell);
+    } else if (kSettles) {
+      add_tag(cell.tags[now.place], now.period | (kOp == Op::Write ? kWrites : 0) | bytes);
+    } else {
+      put_latest(cell, now.period | bytes, a);
+    }
+    unlock(cell, first);
+  }
+
   // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
   template <class F>
-  static void visit(Cell& cell, uint8_t mask, OnlineEnv::Access, OnlineEnv& env, F&& f) {
+  static void visit(Cell& cell, uint8_t bytes, OnlineEnv::Access, OnlineEnv& env, F&& f) {
     Piece* first = lock(cell);
-    const uint8_t bytes = mask;
-    unsigned visited = 0;
-    env.settled = 0;
-    const auto look = [&](uint8_t part, Var& x) {
-      env.look_at(part);
-      f(x);
-      ++visited;
-    };
-    for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
-      const auto common = static_cast<uint8_t>(p->mask & mask);
-      if (common == 0) continue;
-      if (common != p->mask) tear(*p, common, env);
-      look(common, p->var);
-      mask = static_cast<uint8_t>(mask & ~common);
-    }
-    if (mask != 0) {
-      first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}, {}};
-      look(mask, first->var);
-    }
-    if constexpr (kTags) env.settled == visited ? add_tag(cell, *first, env.tag | bytes) : drop_tags(cell, *first);
+    visit_pieces(first, bytes, env, f);
+    drop_tags(cell);
     unlock(cell, first);
   }
 
@@ -96,9 +92,9 @@ class PieceStore {
   static void clear(Cell& cell, uint8_t mask, OnlineEnv& env) {
     if (empty(cell)) return;
     Piece* first = lock(cell);
+    drop_tags(cell);
     for (Piece** link = &first; *link != nullptr;) {
       Piece* p = *link;
-      if constexpr (kTags) drop_tags(cell, *p);
       p->mask = static_cast<uint8_t>(p->mask & ~mask);
       if (p->mask != 0) {
         link = &p->next;
@@ -112,11 +108,9 @@ class PieceStore {
   }
 
  private:
-  static constexpr unsigned kTagsKept = kTags ? 4 : 1;
   struct Piece {
     Piece* next;
     uint8_t mask;
-    uint64_t tags[kTagsKept];
     Var var;
   };
   static constexpr uintptr_t kLocked = 1;
@@ -129,29 +123,47 @@ class PieceStore {
     const bool fits = index(e.slot()) < (1U << (64 - kSlotBit)) - 1;
     return fits ? uint64_t{index(e.slot())} << kSlotBit | uint64_t{e.clock()} << kClockBit : kNoPeriod;
   }
-  static unsigned tag_of(uint64_t tag) { return tag >> kSlotBit & (kTagsKept - 1); }
-
-  // What is settled for writes is settled for reads.
-  template <Op kOp>
-  [[gnu::always_inline]] static bool is_settled(const uint64_t& tag, uint64_t bytes, const Now& now) {
-    const uint64_t kind = kOp == Op::Write ? kWrites : 0;
-    return (__atomic_load_n(&tag, __ATOMIC_RELAXED) & (kPeriod | kind | bytes)) == (now.period | kind | bytes);
+  static uint64_t place_of(uint64_t tag) { return (tag >> kSlotBit) % kTags; }
+  static OnlineEnv::Epoch period(const Thread& t) {
+    if constexpr (requires { D::period(t); }) return D::period(t);
+    return D::epoch(t);
   }
 
-  static void add_tag(Cell& cell, Piece& first, uint64_t tag) {
-    if (tag >> kClockBit == kNoPeriod >> kClockBit) return drop_tags(cell, first);
-    uint64_t& place = first.tags[tag_of(tag)];
-    tag = merged(place, tag);
-    __atomic_store_n(&place, tag, __ATOMIC_RELAXED);
-    __atomic_store_n(&cell.latest, tag, __ATOMIC_RELAXED);
+  static void add_tag(uint64_t& place, uint64_t tag) {
+    const bool extends = ((place ^ tag) & kPeriod) == 0 && (place & kWrites) >= (tag & kWrites);
+    __atomic_store_n(&place, extends ? tag | (place & kBytes) : tag, __ATOMIC_RELAXED);
   }
-  static uint64_t merged(uint64_t old, uint64_t tag) {
-    if (((old ^ tag) & kPeriod) != 0 || (old & kWrites) < (tag & kWrites)) return tag;
-    return (tag & ~kBytes) | ((old | tag) & kBytes);
+  // Whoever sees the number sees the tag that came with it or a later one, so a tag of ours has our number.
+  static void put_latest(Cell& cell, uint64_t tag, OnlineEnv::Access a) {
+    __atomic_store_n(&cell.tags[0], tag, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell.tags[1], a.id, __ATOMIC_RELEASE);
   }
-  static void drop_tags(Cell& cell, Piece& p) {
-    for (uint64_t& tag : p.tags) __atomic_store_n(&tag, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&cell.latest, 0, __ATOMIC_RELAXED);
+  static bool is_latest(const Cell& cell, uint64_t tag, OnlineEnv::Access a) {
+    return __atomic_load_n(&cell.tags[1], __ATOMIC_ACQUIRE) == a.id &&
+           __atomic_load_n(&cell.tags[0], __ATOMIC_RELAXED) == tag;
+  }
+  static void drop_tags(Cell& cell) {
+    for (uint64_t& tag : cell.tags) __atomic_store_n(&tag, 0, __ATOMIC_RELAXED);
+  }
+
+  // How many there were.
+  template <class F>
+  static unsigned visit_pieces(Piece*& first, uint8_t mask, OnlineEnv& env, F&& f) {
+    unsigned visited = 0;
+    for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
+      const auto common = static_cast<uint8_t>(p->mask & mask);
+      if (common == 0) continue;
+      if (common != p->mask) tear(*p, common, env);
+      env.look_at(common);
+      f(p->var);
+      ++visited;
+      mask = static_cast<uint8_t>(mask & ~common);
+    }
+    if (mask == 0) return visited;
+    first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}};
+    env.look_at(mask);
+    f(first->var);
+    return visited + 1;
   }
 
   static Piece* pointer(uintptr_t cell) { return reinterpret_cast<Piece*>(cell & ~kLocked); }
@@ -171,8 +183,8 @@ class PieceStore {
   }
 
   static void tear(Piece& p, uint8_t common, OnlineEnv& env) {
-    auto* rest = new (env.allocate(sizeof(Piece)))
-        Piece{p.next, static_cast<uint8_t>(p.mask & ~common), {}, D::clone(p.var, env)};
+    auto* rest =
+        new (env.allocate(sizeof(Piece))) Piece{p.next, static_cast<uint8_t>(p.mask & ~common), D::clone(p.var, env)};
     p.mask = common;
     p.next = rest;
   }
