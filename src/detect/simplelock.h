@@ -54,25 +54,23 @@ struct SimpleLock : Hybrid<Env> {
     Queue seen;  // by all threads, oldest first: each thread has a queue of every kind in it
   };
 
-  static void read(const Thread& t, Var& x, const Access& a, Env& env) { access(t, x, a, Read, env); }
-  static void write(const Thread& t, Var& x, const Access& a, Env& env) { access(t, x, a, Write, env); }
-  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access(t, x, a, AtomicRead, env); }
-  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) { access(t, x, a, AtomicWrite, env); }
+  static void read(const Thread& t, Var& x, const Access& a, Env& env) { access<Read>(t, x, a, env); }
+  static void write(const Thread& t, Var& x, const Access& a, Env& env) { access<Write>(t, x, a, env); }
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicRead>(t, x, a, env); }
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicWrite>(t, x, a, env); }
 
   static Var clone(const Var& x, Env& env) { return {x.seen.clone(env)}; }
   static void clear(Var& x, Env& env) { x.seen.release(env); }
 
  private:
-  static Entry see(const Thread& t, const Access& a, Kind kind, Env& env) {
-    return {Base::stamp(t, a), env.locks_for(env.held(), (kind & Write) != 0), kind};
-  }
   static bool conflict(uint32_t a, uint32_t b) { return ((a | b) & Write) != 0 && (a & b & AtomicRead) == 0; }
 
   // Whether who conflicts with b conflicts with a.
   static bool covers(uint32_t a, uint32_t b) { return a == b || a == Write; }
 
-  static void access(const Thread& t, Var& x, const Access& a, Kind kind, Env& env) {
-    const Entry now = see(t, a, kind, env);
+  template <Kind kKind>
+  static void access(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0), kKind};
     if (is_seen(x.seen, now, env)) {
       env.count(SeenBefore);
       if (env.queue_length != 0) env.settle();
