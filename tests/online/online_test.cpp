@@ -141,6 +141,10 @@ class Sites {
   uint64_t longest_;
 };
 
+Verdict verdict_of(const RawRace& race) {
+  return race.verdict == name(Verdict::Real) ? Verdict::Real : Verdict::Potential;
+}
+
 // The reports of one batch, told apart by trace.
 class BatchReports {
  public:
@@ -198,8 +202,7 @@ class BatchReports {
       return;
     }
     Reports& reports = reports_[first->trace];
-    const Verdict verdict = race.verdict == name(Verdict::Real) ? Verdict::Real : Verdict::Potential;
-    const bool fresh = reports.pairs.try_emplace({first->event, second->event}, verdict).second;
+    const bool fresh = reports.pairs.try_emplace({first->event, second->event}, verdict_of(race)).second;
     std::string lie = fresh ? check(race.first, *first) : "count: the pair was reported before";
     if (lie.empty()) lie = check(race.second, *second);
     if (lie.empty()) lie = check_address(race, *first, *second);
@@ -253,26 +256,37 @@ std::string describe_status(int status) {
   return "end: exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-// The reports of every trace of every batch.
-std::vector<std::vector<Reports>> play(const Config& config, const std::vector<Batch>& batches) {
+// Plays the batches, and gives each to `read`: its number, where its sites are, its raw file and how its process ended. False if the
+// player failed.
+template <class Read>
+bool play(const Config& config, const std::vector<Batch>& batches, Read read) {
   const Scratch scratch;
   write_script(batches, scratch / "script");
   const bool played = run_player(config, scratch);
   const auto places = read_all<Places>(scratch / "places");
   const auto endings = read_all<Ending>(scratch / "endings");
-  std::vector<std::vector<Reports>> reports;
+  if (!played || places.size() != 1 || endings.size() < batches.size()) return false;
   std::map<int, int> files;  // of a process id
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    if (!played || places.size() != 1 || i >= endings.size()) {
-      reports.emplace_back(batches[i].size(), Reports{{}, "end: the player failed"});
-      continue;
-    }
-    BatchReports of_batch(batches[i], places.front());
     const std::string file = std::to_string(endings[i].pid) + "." + std::to_string(files[endings[i].pid]++) + ".raw";
-    of_batch.read(fs::path(scratch / "run") / file);
-    if (endings[i].status != 0) of_batch.lie_everywhere(describe_status(endings[i].status));
-    reports.push_back(of_batch.all());
+    read(i, places.front(), fs::path(scratch / "run") / file, endings[i].status);
   }
+  return true;
+}
+
+// The reports of every trace of every batch.
+std::vector<std::vector<Reports>> play(const Config& config, const std::vector<Batch>& batches) {
+  std::vector<std::vector<Reports>> reports;
+  const bool played =
+      play(config, batches, [&](std::size_t i, const Places& places, const std::string& file, int status) {
+        BatchReports of_batch(batches[i], places);
+        of_batch.read(file);
+        if (status != 0) of_batch.lie_everywhere(describe_status(status));
+        reports.push_back(of_batch.all());
+      });
+  if (played) return reports;
+  reports.clear();
+  for (const Batch& batch : batches) reports.emplace_back(batch.size(), Reports{{}, "end: the player failed"});
   return reports;
 }
 
@@ -423,6 +437,80 @@ TEST_P(Online, KeepsTheGuaranteeOnDirectedTraces) {
     for (const uint64_t end = seed + 4; seed < end; ++seed)
       EXPECT_EQ(verify(GetParam(), {{seed, trace}}), "") << text << " with seed " << seed;
   }
+}
+
+// --- few places ---
+
+// What reports tell apart: where an access was made, and what it was.
+struct Deed {
+  uint32_t site;
+  std::string op;
+  bool atomic;
+  uint64_t size;
+  friend auto operator<=>(const Deed&, const Deed&) = default;
+};
+// Pairs, in either order; real if any occurrence is.
+using Deeds = std::map<std::pair<Deed, Deed>, Verdict>;
+
+void add(Deeds& deeds, const Deed& a, const Deed& b, Verdict verdict) {
+  Verdict& known = deeds.try_emplace(std::minmax(a, b), verdict).first->second;
+  if (verdict == Verdict::Real) known = Verdict::Real;
+}
+
+Deeds reported_deeds(const Places& places, const std::string& path) {
+  const Sites sites(places);
+  const auto deed = [&](const RawAccess& a) {
+    return Deed{sites.at(a.stack.at(0)).value_or(~0U), a.op, a.atomic, a.size};
+  };
+  Deeds deeds;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const Result<report::RawLine> parsed = report::parse_raw(line);
+    const auto* race = parsed ? std::get_if<RawRace>(&*parsed) : nullptr;
+    if (race != nullptr) add(deeds, deed(race->first), deed(race->second), verdict_of(*race));
+  }
+  return deeds;
+}
+
+Deeds true_deeds(const Batch& batch, LocksAllow allow) {
+  Deeds deeds;
+  for (const Play& play : batch) {
+    const auto deed = [&](std::size_t i) {
+      const Event& e = play.trace[i];
+      return Deed{play.steps[i].site, std::string(access_name(e.op)), is_atomic(e.op),
+                  e.op == Op::Free ? e.value : e.size};
+    };
+    for (const auto& [race, verdict] : hybrid_races(play.trace, allow))
+      add(deeds, deed(race.first), deed(race.second), verdict);
+  }
+  return deeds;
+}
+
+// The same accesses again and again, which a runtime leaves out where it can: no pair may be lost by that, nor its verdict.
+void test_few_places(const Config& config, LocksAllow allow) {
+  constexpr uint32_t kFew = 3;
+  std::vector<Batch> batches;
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces(); ++seed) {
+    auto play = realize(generate(seed), seed, 0);
+    ASSERT_TRUE(play) << "seed " << seed;
+    for (Step& s : play->steps) s.site %= kFew;
+    batches.push_back({std::move(*play)});
+  }
+  const bool played =
+      play(config, batches, [&](std::size_t i, const Places& places, const std::string& file, int status) {
+        EXPECT_EQ(status, 0);
+        EXPECT_TRUE(reported_deeds(places, file) == true_deeds(batches[i], allow))
+            << "seed " << first_seed() + i << " under " << config << "\n"
+            << show(batches[i].front().trace);
+      });
+  EXPECT_TRUE(played);
+}
+
+TEST(FewPlaces, MultiLockLosesNoPair) {
+  for (const char* compiler : {"clang", "gcc"}) test_few_places({"multilock", compiler, "", {}}, no_common_lock);
+}
+TEST(FewPlaces, UnlimitedSimpleLockLosesNoPair) {
+  for (const char* compiler : {"clang", "gcc"}) test_few_places({"simplelock", compiler, ",q=0", {}}, one_without_lock);
 }
 
 std::vector<Config> configs() {
