@@ -419,6 +419,12 @@ const std::vector<std::string_view> kDirectedTraces = {
     "T0|w(V0)| T0|store(V1,release)| T0|w(V0)| T1|load(V1,acquire)| T1|w(V0)|",
     "T0|w(V0)| T0|fence(release)| T0|w(V0)| T0|store(V1,relaxed)| T1|load(V1,acquire)| T1|w(V0)|",
     "T0|r(V0)| T1|r(V0)| T0|r(V0)| T0|store(V1,release)| T0|r(V0)| T1|load(V1,acquire)| T1|w(V0)|",
+    // And so is one after the memory got a new life, though the epoch is the same.
+    "T0|w(0x10000000008,8)| T0|alloc(0x10000000008,16)| T0|w(0x10000000008,8)| T1|r(0x10000000008,8)|",
+    "T0|alloc(0x10000000008,16)| T0|w(0x10000000008,8)| T0|free(0x10000000008,16)| T0|w(0x10000000008,8)| "
+    "T1|r(0x10000000008,8)|",
+    // Bytes that were read are not yet written, though others of the same word are.
+    "T0|r(0x10000000008,4)| T0|w(0x1000000000c,4)| T0|w(0x10000000008,4)| T1|r(0x10000000008,4)|",
     // A failed exchange has its own order, and changes nothing.
     "T0|w(V0)| T0|store(V1,release)| T1|load(V1,relaxed)| T1|w(V0)|",
     // Fences order what relaxed atomics carry; one of them alone does not.
@@ -496,11 +502,16 @@ void test_few_places(const Config& config, LocksAllow allow) {
     for (Step& s : play->steps) s.site %= kFew;
     batches.push_back({std::move(*play)});
   }
+  for (const std::string_view text : kDirectedTraces) {
+    auto play = realize(parse_trace(text).events, 0, 0);
+    for (Step& s : play->steps) s.site = 0;
+    batches.push_back({std::move(*play)});
+  }
   const bool played =
       play(config, batches, [&](std::size_t i, const Places& places, const std::string& file, int status) {
         EXPECT_EQ(status, 0);
         EXPECT_TRUE(reported_deeds(places, file) == true_deeds(batches[i], allow))
-            << "seed " << first_seed() + i << " under " << config << "\n"
+            << "trace " << i << " from seed " << first_seed() << " under " << config << "\n"
             << show(batches[i].front().trace);
       });
   EXPECT_TRUE(played);
