@@ -19,7 +19,7 @@ class Array {
 
   void push(const T& x, Env& env) {
     const T copy = x;  // x may be an element of this array
-    if (size_ == capacity_) reserve(capacity_ == 0 ? kFirst : capacity_ * 2, env);
+    if (size_ == capacity()) reserve(capacity() == 0 ? kFirst : capacity() * 2, env);
     data()[size_++] = copy;
   }
   void pop() { --size_; }
@@ -27,7 +27,7 @@ class Array {
 
   // New elements are all zero bytes.
   void resize(uint32_t size, Env& env) {
-    if (size > capacity_) reserve(size, env);
+    if (size > capacity()) reserve(size, env);
     if (size > size_) std::memset(static_cast<void*>(data() + size_), 0, (size - size_) * sizeof(T));
     size_ = size;
   }
@@ -48,19 +48,18 @@ class Array {
 
   void release(Env& env) {
     free(env);
-    size_ = 0;
-    capacity_ = kInside;
+    size_ = outside_ = 0;
   }
 
  private:
   static constexpr bool kHasInside = kInside != 0;
-  static constexpr uint32_t kFirst =
-      sizeof(T) < 32 ? 8 : 1;  // what a variable keeps of its accesses is large, and mostly one
+  static constexpr uint32_t kFirst = sizeof(T) < 24 ? 8 : 1;  // what a variable keeps of its accesses is large, and few
 
-  bool is_inside() const { return kHasInside && capacity_ == kInside; }
-  T* data() { return is_inside() ? reinterpret_cast<T*>(inside_) : away(); }
+  bool is_inside() const { return kHasInside && outside_ == 0; }
+  uint32_t capacity() const { return outside_ == 0 ? kInside : outside_; }
+  T* data() { return is_inside() ? reinterpret_cast<T*>(inside_) : outside(); }
   const T* data() const { return const_cast<Array*>(this)->data(); }
-  T* away() const {
+  T* outside() const {
     T* p = nullptr;
     std::memcpy(&p, inside_, sizeof p);
     return p;
@@ -71,14 +70,14 @@ class Array {
     if (size_ != 0) std::memcpy(static_cast<void*>(fresh), data(), size_ * sizeof(T));
     free(env);
     std::memcpy(inside_, &fresh, sizeof fresh);
-    capacity_ = capacity;
+    outside_ = capacity;
   }
   void free(Env& env) {
-    if (capacity_ != kInside) env.deallocate(away(), capacity_ * sizeof(T));
+    if (outside_ != 0) env.deallocate(outside(), outside_ * sizeof(T));
   }
 
   alignas(T) alignas(T*) char inside_[kHasInside ? kInside * sizeof(T) : sizeof(T*)] = {};  // else a pointer to them
-  uint32_t size_ = 0, capacity_ = kInside;
+  uint32_t size_ = 0, outside_ = 0;  // how many there is room for outside; all zero bytes are an empty array
 };
 
 }  // namespace pf
