@@ -27,6 +27,7 @@ concept Environment = requires(E& env, void* p, std::size_t n, ThreadId t, const
   { env.fresh_slot(t) } -> std::same_as<Slot>;  // a slot nobody used before, now t's
   env.race(prior);                              // the access being processed races with this earlier one
   env.count(rule);                              // a rule of the detector fired
+  env.settle();  // of a detector that settles: the variable is settled for what the thread is doing
 };
 
 }  // namespace pf

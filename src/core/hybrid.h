@@ -50,28 +50,32 @@ struct Hybrid {
   using Atomic = Both<typename Weak::Atomic, typename Full::Atomic>;
   using Grave = Both<typename Weak::Grave, typename Full::Grave>;
 
-  // An access as a hybrid remembers it.
-  struct Sighting {
-    Mark<Env> mark;  // its weak epoch, and what it was
-    Epoch full;
+  // An access as a hybrid remembers it: in both orders, and with its locks.
+  struct Stamp {
+    Epoch weak, full;
+    Access access;
+  };
+  struct Sighting : Stamp {
     LocksetId locks;
   };
 
   static Epoch epoch(const Thread& t) { return Weak::epoch(t.weak); }
-  static Sighting see(const Thread& t, const Access& a, Env& env) {
-    return {{epoch(t), a}, Full::epoch(t.full), env.held()};
-  }
+  // Every tick of the weak order is one of the full order, too: a period has one epoch of each. No lock is let go of in it.
+  static Epoch period(const Thread& t) { return Full::epoch(t.full); }
+  static Stamp stamp(const Thread& t, const Access& a) { return {epoch(t), period(t), a}; }
+  static Sighting see(const Thread& t, const Access& a, Env& env) { return {stamp(t, a), env.held()}; }
   // Of the same thread, weak epoch, site and operation.
-  static bool same_kind(const Sighting& a, const Sighting& b) {
-    return a.mark.epoch == b.mark.epoch && Env::same_place(a.mark.access, b.mark.access);
+  static bool same_kind(const Stamp& a, const Stamp& b) {
+    return a.weak == b.weak && Env::same_place(a.access, b.access);
   }
-  static bool concurrent(const Sighting& s, const Thread& t) { return !Weak::ordered(s.mark.epoch, t.weak); }
-  static void report(const Sighting& s, const Thread& t, Env& env) {
-    if (!Full::ordered(s.full, t.full)) return env.race(s.mark, Verdict::Real);
+  static bool concurrent(const Stamp& s, const Thread& t) { return !Weak::ordered(s.weak, t.weak); }
+  static void report(const Stamp& s, const Thread& t, Env& env) {
+    const Mark<Env> mark{s.weak, s.access};
+    if (!Full::ordered(s.full, t.full)) return env.race(mark, Verdict::Real);
     if constexpr (ExplainsOrder<Env>) {
-      if (concurrent(s, t)) return env.race(s.mark, Verdict::Potential, s.full);
+      if (concurrent(s, t)) return env.race(mark, Verdict::Potential, s.full);
     }
-    env.race(s.mark, Verdict::Potential);
+    env.race(mark, Verdict::Potential);
   }
 
   // --- every event to both orders ---
@@ -152,58 +156,6 @@ struct Hybrid {
   static void forget(Atomic& a, Env& env) {
     Weak::forget(a.weak, env);
     Full::forget(a.full, env);
-  }
-};
-
-// A hybrid that keeps a list of sightings for each kind of access to a variable: which kinds meet is the same for all such.
-// Self says what a sighting is, remembers it (false: nothing new can come of it) and checks it against a list.
-template <class Self, class Env, class List>
-struct ListHybrid : Hybrid<Env> {
-  using Base = Hybrid<Env>;
-  using typename Base::Access;
-  using typename Base::Thread;
-
-  struct Var {
-    List writes, reads, atomic_writes, atomic_reads;
-  };
-
-  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
-    const auto now = Self::see(t, a, false, env);
-    if (!Self::remember(x.reads, now, env)) return;
-    Self::check(t, x.writes, true, now, false, env);
-    Self::check(t, x.atomic_writes, true, now, false, env);
-  }
-  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
-    const auto now = Self::see(t, a, true, env);
-    if (!Self::remember(x.writes, now, env)) return;
-    Self::check(t, x.writes, true, now, true, env);
-    Self::check(t, x.reads, false, now, true, env);
-    Self::check(t, x.atomic_writes, true, now, true, env);
-    Self::check(t, x.atomic_reads, false, now, true, env);
-    Self::written(x, now, env);
-  }
-  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
-    const auto now = Self::see(t, a, false, env);
-    if (!Self::remember(x.atomic_reads, now, env)) return;
-    Self::check(t, x.writes, true, now, false, env);
-  }
-  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
-    const auto now = Self::see(t, a, true, env);
-    if (!Self::remember(x.atomic_writes, now, env)) return;
-    Self::check(t, x.writes, true, now, true, env);
-    Self::check(t, x.reads, false, now, true, env);
-  }
-  template <class Seen>
-  static void written(Var&, const Seen&, Env&) {}
-
-  static Var clone(const Var& x, Env& env) {
-    return {x.writes.clone(env), x.reads.clone(env), x.atomic_writes.clone(env), x.atomic_reads.clone(env)};
-  }
-  static void clear(Var& x, Env& env) {
-    x.writes.release(env);
-    x.reads.release(env);
-    x.atomic_writes.release(env);
-    x.atomic_reads.release(env);
   }
 };
 

@@ -1,8 +1,8 @@
 // Locksets, interned: a set of held locks is one number, equal sets have equal numbers, and taking or letting go of
-// a lock is one look-up in a table of transitions. The empty set is kNoLocks.
+// a lock is one look-up in a memo. The empty set is kNoLocks.
 //
 // A lock held twice (a recursive mutex) is in the set twice, so that letting go of it once keeps it.
-// Not thread-safe: the host serializes.
+// The host serializes what is not const. If its Rows never move, the rest needs no lock: a set never changes.
 #pragma once
 #include <cstring>
 
@@ -21,66 +21,102 @@ struct HeldLock {
   }
 };
 
-template <class Env>
+// The answers to the latest questions about sets. A cache: a lost entry costs time only.
+template <uint32_t kCount>
+class LocksetMemo {
+ public:
+  template <class F>
+  LocksetId with(LocksetId set, HeldLock l, F anew) {
+    return recall({l.lock, set, kNoLocks, kWith + static_cast<uint32_t>(l.mode)}, anew);
+  }
+  template <class F>
+  LocksetId without(LocksetId set, HeldLock l, F anew) {
+    return recall({l.lock, set, kNoLocks, kWithout + static_cast<uint32_t>(l.mode)}, anew);
+  }
+  template <class F>
+  LocksetId common(LocksetId a, LocksetId b, bool writes, F anew) {
+    return recall({index(b), a, kNoLocks, kCommon + writes}, anew);
+  }
+
+ private:
+  static constexpr uint32_t kWith = 2, kWithout = 4, kCommon = 6;  // 0 is an entry that nobody used
+  struct Entry {
+    uint64_t operand;
+    LocksetId set, answer;
+    uint32_t question;
+  };
+
+  template <class F>
+  LocksetId recall(Entry asked, F anew) {
+    const uint64_t h = (asked.operand * 8 + asked.question) * 0x9E3779B97F4A7C15U + index(asked.set) * 0xD6E8FEB9U;
+    Entry& known = entries_[(h ^ h >> 32) % kCount];
+    if (known.operand == asked.operand && known.set == asked.set && known.question == asked.question)
+      return known.answer;
+    asked.answer = anew();  // may ask, too: only then is the entry ours
+    known = asked;
+    return asked.answer;
+  }
+
+  Entry entries_[kCount] = {};
+};
+
+// Rows<T, Env> is how the sets are stored: an Array, or what else can push() and be indexed.
+template <class Env, template <class, class> class Rows = Array>
 class LocksetTable {
  public:
   // The set with one more lock.
   LocksetId with(LocksetId set, HeldLock l, Env& env) {
-    return step(set, l, true, env, [&](Members& m) {
-      uint32_t i = m.size();
-      m.push(l, env);
-      for (; i > 0 && l < m[i - 1]; --i) m[i] = m[i - 1];
-      m[i] = l;
+    return memo_.with(set, l, [&] {
+      copy_members(set, env);
+      uint32_t i = scratch_.size();
+      scratch_.push(l, env);
+      for (; i > 0 && l < scratch_[i - 1]; --i) scratch_[i] = scratch_[i - 1];
+      scratch_[i] = l;
+      return intern(env);
     });
   }
 
   // The set with one less; the same set if the lock is not in it.
   LocksetId without(LocksetId set, HeldLock l, Env& env) {
-    return step(set, l, false, env, [&](Members& m) {
+    return memo_.without(set, l, [&] {
+      copy_members(set, env);
       uint32_t i = 0;
-      while (i < m.size() && !(m[i] == l)) ++i;
-      if (i == m.size()) return;
-      for (; i + 1 < m.size(); ++i) m[i] = m[i + 1];
-      m.pop();
+      while (i < scratch_.size() && !(scratch_[i] == l)) ++i;
+      if (i < scratch_.size()) scratch_.remove(i);
+      return intern(env);
     });
   }
-
-  uint32_t count(LocksetId set) const { return set == kNoLocks ? 0 : sets_[index(set) - 1].size; }
 
   // A read lock protects reads only: for an access that writes, just the locks held for writing count.
   uint32_t count_for(LocksetId set, bool writes) const {
-    uint32_t n = 0;
-    for_each(set, [&](const HeldLock& l) { n += protects(l, writes); });
-    return n;
+    if (set == kNoLocks) return 0;
+    const Set& s = sets_[index(set) - 1];
+    return writes ? s.for_writing : s.size;
   }
   bool share_lock(LocksetId a, bool a_writes, LocksetId b, bool b_writes) const {
+    if (a == kNoLocks || b == kNoLocks) return false;
     bool shared = false;
-    for_each(a, [&](const HeldLock& x) {
-      for_each(
-          b, [&](const HeldLock& y) { shared |= x.lock == y.lock && protects(x, a_writes) && protects(y, b_writes); });
-    });
+    for_each(a, [&](const HeldLock& x) { shared |= protects(x, a_writes) && has(b, x.lock, b_writes); });
     return shared;
   }
   // The locks of the first set, once each, that the second holds in a way that protects such an access.
   LocksetId common(LocksetId a, LocksetId b, bool writes, Env& env) {
-    LocksetId result = kNoLocks;
-    uint64_t last = 0;
-    for_each(a, [&](const HeldLock& x) {
-      bool kept = false;
-      for_each(b, [&](const HeldLock& y) { kept |= x.lock == y.lock && protects(y, writes); });
-      if (kept && (result == kNoLocks || x.lock != last)) result = with(result, {x.lock, LockMode::Write}, env);
-      last = x.lock;
+    if (a == kNoLocks || b == kNoLocks) return kNoLocks;
+    return memo_.common(a, b, writes, [&] {
+      LocksetId result = kNoLocks;
+      uint64_t last = 0;
+      for_each(a, [&](const HeldLock& x) {
+        const bool is_new = result == kNoLocks || x.lock != last;
+        if (is_new && has(b, x.lock, writes)) result = with(result, {x.lock, LockMode::Write}, env);
+        last = x.lock;
+      });
+      return result;
     });
-    return result;
   }
   bool is_subset(LocksetId a, LocksetId b) const {
     if (a == b || a == kNoLocks) return true;
     bool all = true;
-    for_each(a, [&](const HeldLock& x) {
-      bool found = false;
-      for_each(b, [&](const HeldLock& y) { found |= x == y; });
-      all &= found;
-    });
+    for_each(a, [&](const HeldLock& x) { all &= contains(b, x); });
     return all;
   }
 
@@ -98,35 +134,46 @@ class LocksetTable {
     scratch_.release(env);
     sets_.release(env);
     buckets_.release(env);
-    transitions_.release(env);
   }
 
  private:
-  using Members = Array<HeldLock, Env>;
   struct Set {
     uint32_t first, size;
+    uint32_t for_writing;  // how many of them
     uint64_t hash;
-  };
-  struct Transition {
-    HeldLock lock;
-    LocksetId from, to;
-    bool adds, used;
   };
 
   static bool protects(const HeldLock& l, bool writes) { return !writes || l.mode == LockMode::Write; }
 
-  // A transition seen before costs one probe; a new one computes the set and interns it.
-  template <class Change>
-  LocksetId step(LocksetId set, HeldLock l, bool adds, Env& env, Change change) {
-    if (transitions_.size() == 0) transitions_.resize(kTransitions, env);
-    const uint64_t h = mix(l.lock * 4 + static_cast<uint64_t>(l.mode) * 2 + adds, index(set));
-    Transition& t = transitions_[static_cast<uint32_t>(h) & (kTransitions - 1)];
-    if (t.used && t.from == set && t.lock == l && t.adds == adds) return t.to;
+  // The first member that is not less than l. Members are sorted: a thread may hold thousands.
+  uint32_t lower_bound(const Set& s, const HeldLock& l) const {
+    uint32_t low = 0, high = s.size;
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (members_[s.first + middle] < l) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+  // In a way that protects such an access. Modes sort as they protect: held for writing comes first.
+  bool has(LocksetId set, uint64_t lock, bool writes) const {
+    const Set& s = sets_[index(set) - 1];
+    const uint32_t i = lower_bound(s, {lock, LockMode::Write});
+    return i < s.size && members_[s.first + i].lock == lock && protects(members_[s.first + i], writes);
+  }
+  bool contains(LocksetId set, const HeldLock& l) const {
+    if (set == kNoLocks) return false;
+    const Set& s = sets_[index(set) - 1];
+    const uint32_t i = lower_bound(s, l);
+    return i < s.size && members_[s.first + i] == l;
+  }
+
+  void copy_members(LocksetId set, Env& env) {
     scratch_.clear();
     for_each(set, [&](const HeldLock& m) { scratch_.push(m, env); });
-    change(scratch_);
-    t = {l, set, intern(env), adds, true};
-    return t.to;
   }
 
   LocksetId intern(Env& env) {
@@ -137,8 +184,12 @@ class LocksetTable {
     if (sets_.size() * 2 >= buckets_.size()) rehash(env);
     uint32_t& bucket = find(h);
     if (bucket == 0) {
-      sets_.push({members_.size(), scratch_.size(), h}, env);
-      for (uint32_t i = 0; i < scratch_.size(); ++i) members_.push(scratch_[i], env);
+      Set s{members_.size(), scratch_.size(), 0, h};
+      for (uint32_t i = 0; i < scratch_.size(); ++i) {
+        members_.push(scratch_[i], env);
+        s.for_writing += scratch_[i].mode == LockMode::Write;
+      }
+      sets_.push(s, env);
       bucket = sets_.size();
     }
     return LocksetId{bucket};
@@ -175,12 +226,11 @@ class LocksetTable {
     return x ^ x >> 32;
   }
 
-  static constexpr uint32_t kTransitions = 1024;  // a cache: a lost entry costs time only
-
-  Members members_, scratch_;
-  Array<Set, Env> sets_;
+  Rows<HeldLock, Env> members_;
+  Rows<Set, Env> sets_;
+  Array<HeldLock, Env> scratch_;
   Array<uint32_t, Env> buckets_;
-  Array<Transition, Env> transitions_;
+  LocksetMemo<1024> memo_;
 };
 
 }  // namespace pf

@@ -76,7 +76,7 @@ struct AccuLock : Hybrid<Env> {
 
  private:
   static void check(const Thread& t, const Sighting& s, bool s_writes, const Sighting& now, bool writes, Env& env) {
-    if (s.mark.epoch.never() || !Base::concurrent(s, t)) return;
+    if (s.weak.never() || !Base::concurrent(s, t)) return;
     if (!env.share_lock(s.locks, s_writes, now.locks, writes)) Base::report(s, t, env);
   }
   static void check(const Thread& t, const Sightings& reads, const Sighting& now, Env& env) {
@@ -84,14 +84,14 @@ struct AccuLock : Hybrid<Env> {
   }
 
   static void replace(Sighting& old, const Sighting& now, Env& env) {
-    const bool keep = old.mark.epoch == now.mark.epoch && old.locks != now.locks && env.is_subset(old.locks, now.locks);
+    const bool keep = old.weak == now.weak && old.locks != now.locks && env.is_subset(old.locks, now.locks);
     env.count(keep ? Kept : Replaced);
     if (!keep) old = now;
   }
 
   static void remember(Sightings& reads, const Sighting& now, Env& env) {
     for (uint32_t i = 0; i < reads.size(); ++i) {
-      if (reads[i].mark.epoch.slot() == now.mark.epoch.slot()) return replace(reads[i], now, env);
+      if (reads[i].weak.slot() == now.weak.slot()) return replace(reads[i], now, env);
     }
     env.count(NewReader);
     reads.push(now, env);

@@ -50,4 +50,12 @@ concept HasSameEpoch = requires(const typename D::Thread& t, const typename D::V
   { D::same_epoch(t, x, Op::Read, env) } -> std::same_as<bool>;
 };
 
+// A detector whose rules say (env.settle) when a variable is settled: the same kind of plain access, read or write, by the same thread in
+// the same period adds nothing more, wherever it is made and whatever others do in between; once settled for writes, nor does
+// a read. A period is over when the thread ticks. Hosts need not bring such accesses to their rule.
+template <class D, class Env>
+concept Settles = D::kSettles && requires(const typename D::Thread& t) {
+  { D::period(t) } -> std::same_as<typename Env::Epoch>;
+};
+
 }  // namespace pf

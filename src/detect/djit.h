@@ -34,11 +34,17 @@ struct Djit : Generic<Env> {
   static constexpr const EngineInfo& kInfo = kDjitInfo;
   enum Rule : unsigned { ReadSameEpoch = 4, WriteSameEpoch, AtomicReadSameEpoch, AtomicWriteSameEpoch };
 
+  static constexpr bool kSettles = true;
+  static typename Env::Epoch period(const Thread& t) { return Full::epoch(t); }
+
   static void read(const Thread& t, Var& x, const Access& a, Env& env) {
+    env.settle();
     if (x.reads.has(Full::epoch(t))) return env.count(ReadSameEpoch);
     Full::read(t, x, a, env);
   }
+  // Whoever races with a read of the same epoch races with this write, too.
   static void write(const Thread& t, Var& x, const Access& a, Env& env) {
+    env.settle();
     if (x.writes.has(Full::epoch(t))) return env.count(WriteSameEpoch);
     Full::write(t, x, a, env);
   }

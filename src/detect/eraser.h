@@ -46,7 +46,7 @@ struct Eraser : Hybrid<Env> {
     }
     const Sighting* of_others(ThreadId thread) const {
       const Sighting& found = newest_thread != thread ? newest : other;
-      return found.mark.epoch.never() ? nullptr : &found;
+      return found.weak.never() ? nullptr : &found;
     }
   };
   struct Var {

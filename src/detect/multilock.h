@@ -66,7 +66,7 @@ struct MultiLockList {
 };
 
 template <class Env>
-struct MultiLock : ListHybrid<MultiLock<Env>, Env, MultiLockList<Env>> {
+struct MultiLock : Hybrid<Env> {
   static_assert(LocksetEnvironment<Env>);
   using Base = Hybrid<Env>;
   using typename Base::Access;
@@ -77,14 +77,53 @@ struct MultiLock : ListHybrid<MultiLock<Env>, Env, MultiLockList<Env>> {
   static constexpr const EngineInfo& kInfo = kMultiLockInfo;
   enum Rule : unsigned { SeenBefore, NoLargerLockset, NewSighting };
 
-  static Sighting see(const Thread& t, const Access& a, bool, Env& env) { return Base::see(t, a, env); }
+  struct Var {
+    List writes, reads, atomic_writes, atomic_reads;
+  };
 
+  static void read(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Sighting now = Base::see(t, a, env);
+    if (!remember(x.reads, now, env)) return;
+    check(t, x.writes, true, now, false, env);
+    check(t, x.atomic_writes, true, now, false, env);
+  }
+  static void write(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Sighting now = Base::see(t, a, env);
+    if (!remember(x.writes, now, env)) return;
+    check(t, x.writes, true, now, true, env);
+    check(t, x.reads, false, now, true, env);
+    check(t, x.atomic_writes, true, now, true, env);
+    check(t, x.atomic_reads, false, now, true, env);
+  }
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Sighting now = Base::see(t, a, env);
+    if (!remember(x.atomic_reads, now, env)) return;
+    check(t, x.writes, true, now, false, env);
+  }
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Sighting now = Base::see(t, a, env);
+    if (!remember(x.atomic_writes, now, env)) return;
+    check(t, x.writes, true, now, true, env);
+    check(t, x.reads, false, now, true, env);
+  }
+
+  static Var clone(const Var& x, Env& env) {
+    return {x.writes.clone(env), x.reads.clone(env), x.atomic_writes.clone(env), x.atomic_reads.clone(env)};
+  }
+  static void clear(Var& x, Env& env) {
+    x.writes.release(env);
+    x.reads.release(env);
+    x.atomic_writes.release(env);
+    x.atomic_reads.release(env);
+  }
+
+ private:
   // False if nothing new can come of it: the same was seen before, and whoever came in between has met it.
   static bool remember(List& list, const Sighting& now, Env& env) {
-    const typename Group::Seen seen{now.mark.access, now.full};
+    const typename Group::Seen seen{now.access, now.full};
     for (uint32_t i = 0; i < list.groups.size(); ++i) {
       Group& group = list.groups[i];
-      typename Group::Seen* known = group.epoch == now.mark.epoch ? group.find(seen.access) : nullptr;
+      typename Group::Seen* known = group.epoch == now.weak ? group.find(seen.access) : nullptr;
       if (known == nullptr) continue;
       if (known->full == now.full) {  // no release since: the locks of then are still held
         env.count(SeenBefore);
@@ -97,11 +136,11 @@ struct MultiLock : ListHybrid<MultiLock<Env>, Env, MultiLockList<Env>> {
         return true;
       }
       group.seen.remove(static_cast<uint32_t>(known - &group.seen[0]));
-      list.add(now.mark.epoch, now.locks, seen, env);
+      list.add(now.weak, now.locks, seen, env);
       return true;
     }
     env.count(NewSighting);
-    list.add(now.mark.epoch, now.locks, seen, env);
+    list.add(now.weak, now.locks, seen, env);
     return true;
   }
 
@@ -115,7 +154,7 @@ struct MultiLock : ListHybrid<MultiLock<Env>, Env, MultiLockList<Env>> {
       if (group.locks != asked) shared = env.share_lock(asked = group.locks, earlier_writes, now.locks, writes);
       if (shared) continue;
       for (uint32_t k = 0; k < group.seen.size(); ++k) {
-        Base::report({{group.epoch, group.seen[k].access}, group.seen[k].full, group.locks}, t, env);
+        Base::report({group.epoch, group.seen[k].full, group.seen[k].access}, t, env);
       }
     }
   }

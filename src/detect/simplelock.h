@@ -4,7 +4,12 @@
 // Source: SimpleLock (seed 001), algorithms 3-8 with the corrections of our notes: fork ticks the parent, the check is
 // "unordered, and one of the two lock counts is zero", and a write with fewer locks removes the thread's own last read.
 // A queue entry is the access with the fewest locks of its thread and clock period; q=0 keeps one per period and site.
-// Cost: an access looks at q entries per thread that touched the variable.
+//
+// A queue is there to name the variable, not every pair. So an access may stand for another with no fewer locks if whoever races with that
+// one races with it, too: one of the same thread and period, for what the thread does there again without letting go of a lock;
+// a later one that weak happens-before orders after all of it, for what it supersedes; a write for reads. This is how
+// FastTrack keeps variables small, and it leaves verdicts as they are: what is ordered weakly is ordered fully.
+// Cost: an access looks at q entries per thread that touched the variable since it was last ordered.
 #pragma once
 #include "core/array.h"
 #include "core/hybrid.h"
@@ -12,7 +17,7 @@
 
 namespace pf {
 
-inline constexpr std::string_view kSimpleLockRules[] = {"seen before", "no more locks", "new period", "read removed"};
+inline constexpr std::string_view kSimpleLockRules[] = {"seen before", "no more locks", "new period", "superseded"};
 inline constexpr OptionInfo kSimpleLockOptions[] = {
     {"q", "N", "1", "entries kept per thread and variable for reads and for writes; 0: all, one per period and site"},
 };
@@ -28,79 +33,113 @@ inline constexpr EngineInfo kSimpleLockInfo = {
 };
 
 template <class Env>
-struct SimpleLockEntry {
-  typename Hybrid<Env>::Sighting seen;
-  uint32_t locks;  // how many protected it
-};
-
-template <class Env>  // a queue has the entries of all threads, oldest first
-struct SimpleLock : ListHybrid<SimpleLock<Env>, Env, Array<SimpleLockEntry<Env>, Env>> {
+struct SimpleLock : Hybrid<Env> {
   static_assert(LocksetEnvironment<Env>);
   using Base = Hybrid<Env>;
   using typename Base::Access;
+  using typename Base::Stamp;
   using typename Base::Thread;
-  using Entry = SimpleLockEntry<Env>;
-  using Queue = Array<Entry, Env>;
-  using typename ListHybrid<SimpleLock, Env, Queue>::Var;
   static constexpr const EngineInfo& kInfo = kSimpleLockInfo;
-  enum Rule : unsigned { SeenBefore, NoMoreLocks, NewPeriod, ReadRemoved };
+  enum Rule : unsigned { SeenBefore, NoMoreLocks, NewPeriod, Superseded };
 
-  static Entry see(const Thread& t, const Access& a, bool writes, Env& env) {
-    return {Base::see(t, a, env), env.locks_for(env.held(), writes)};
+  static constexpr bool kSettles = true;
+  enum Kind : uint8_t { Read = 0, Write = 1, AtomicRead = 2, AtomicWrite = 3 };
+
+  struct Entry : Stamp {
+    uint32_t locks : 30;  // how many protected it
+    uint32_t kind : 2;
+  };
+  using Queue = Array<Entry, Env, 3>;  // enough for most variables
+  struct Var {
+    Queue seen;  // by all threads, oldest first: each thread has a queue of every kind in it
+  };
+
+  static void read(const Thread& t, Var& x, const Access& a, Env& env) { access<Read>(t, x, a, env); }
+  static void write(const Thread& t, Var& x, const Access& a, Env& env) { access<Write>(t, x, a, env); }
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicRead>(t, x, a, env); }
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicWrite>(t, x, a, env); }
+
+  static Var clone(const Var& x, Env& env) { return {x.seen.clone(env)}; }
+  static void clear(Var& x, Env& env) { x.seen.release(env); }
+
+ private:
+  static bool conflict(uint32_t a, uint32_t b) { return ((a | b) & Write) != 0 && (a & b & AtomicRead) == 0; }
+
+  // Whether who conflicts with b conflicts with a.
+  static bool covers(uint32_t a, uint32_t b) { return a == b || a == Write; }
+
+  template <Kind kKind>
+  static void access(const Thread& t, Var& x, const Access& a, Env& env) {
+    const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0), kKind};
+    if (is_seen(x.seen, now, env)) {
+      env.count(SeenBefore);
+      if (env.queue_length != 0) env.settle();
+      return;
+    }
+    check(t, x.seen, now, env);
+    remember(x.seen, now, env);
   }
 
-  // False if nothing new can come of it.
-  static bool remember(Queue& queue, const Entry& now, Env& env) {
+  // Whether nothing new can come of it.
+  static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
+    for (uint32_t i = queue.size(); i-- > 0;) {
+      const Entry& e = queue[i];
+      if (e.full != now.full || e.locks > now.locks || !covers(e.kind, now.kind)) continue;
+      if (env.queue_length != 0 || same_entry(e, now, env)) return true;
+    }
+    return false;
+  }
+
+  static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
+    for (uint32_t i = earlier.size(); i-- > 0;) {
+      const Entry& e = earlier[i];
+      if (!Base::concurrent(e, t)) {
+        if (is_superseded(e, now, env)) earlier.remove(i);
+      } else if ((e.locks == 0 || now.locks == 0) && conflict(e.kind, now.kind)) {
+        Base::report(e, t, env);
+      }
+    }
+  }
+  // By an access that it is ordered before. Of the thread's own queue remember() takes care.
+  static bool is_superseded(const Entry& e, const Entry& now, Env& env) {
+    if (env.queue_length == 0 || e.locks < now.locks || !covers(now.kind, e.kind)) return false;
+    if (e.kind == now.kind && e.weak.slot() == now.weak.slot()) return false;
+    env.count(Superseded);
+    return true;
+  }
+
+  static void remember(Queue& queue, const Entry& now, Env& env) {
     uint32_t own = 0, oldest = 0;
     for (uint32_t i = queue.size(); i-- > 0;) {
+      if (queue[i].kind != now.kind) continue;
       if (same_entry(queue[i], now, env)) return merge(queue[i], now, env);
-      if (queue[i].seen.mark.epoch.slot() != now.seen.mark.epoch.slot()) continue;
+      if (queue[i].weak.slot() != now.weak.slot()) continue;
       ++own;
       oldest = i;
     }
     env.count(NewPeriod);
-    if (env.queue_length != 0 && own == env.queue_length) queue.remove(oldest);
-    queue.push(now, env);
-    return true;
-  }
-
-  static void check(const Thread& t, const Queue& earlier, bool, const Entry& now, bool, Env& env) {
-    for (uint32_t i = 0; i < earlier.size(); ++i) {
-      const Entry& e = earlier[i];
-      if ((e.locks == 0 || now.locks == 0) && Base::concurrent(e.seen, t)) Base::report(e.seen, t, env);
-    }
-  }
-
-  static void written(Var& x, const Entry& now, Env& env) {
-    if (env.queue_length != 0) remove_own_read(x.reads, now, env);
-  }
-
- private:
-  // With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
-  static bool same_entry(const Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) return e.seen.mark.epoch == now.seen.mark.epoch;
-    return Base::same_kind(e.seen, now.seen) && (e.locks == 0) == (now.locks == 0);
-  }
-
-  static bool merge(Entry& e, const Entry& now, Env& env) {
-    if (e.locks <= now.locks && e.seen.full == now.seen.full && Base::same_kind(e.seen, now.seen)) {
-      env.count(SeenBefore);
-      return false;
-    }
-    if (env.queue_length != 0 && now.locks > e.locks) return true;
-    env.count(NoMoreLocks);
-    e = now;
-    return true;
-  }
-
-  static void remove_own_read(Queue& reads, const Entry& now, Env& env) {
-    for (uint32_t i = reads.size(); i-- > 0;) {
-      if (reads[i].seen.mark.epoch != now.seen.mark.epoch) continue;
-      if (reads[i].locks <= now.locks) return;
-      env.count(ReadRemoved);
-      reads.remove(i);
+    if (env.queue_length != 0) env.settle();
+    if (own == 1 && env.queue_length == 1) {
+      queue[oldest] = now;
       return;
     }
+    if (env.queue_length != 0 && own == env.queue_length) queue.remove(oldest);
+    queue.push(now, env);
+  }
+
+  // With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
+  static bool same_entry(const Entry& e, const Entry& now, Env& env) {
+    if (env.queue_length != 0) return e.weak == now.weak;
+    return Base::same_kind(e, now) && (e.locks == 0) == (now.locks == 0);
+  }
+
+  static void merge(Entry& e, const Entry& now, Env& env) {
+    if (env.queue_length != 0) {
+      if (now.locks > e.locks) return;
+      env.settle();
+    }
+    env.count(NoMoreLocks);
+    e = now;
   }
 };
 

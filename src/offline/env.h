@@ -95,6 +95,7 @@ struct BasicOfflineEnv {
     found.push_back({prior, verdict, full});
   }
   void count(unsigned rule) { ++rules[rule]; }
+  void settle() {}  // one thread at a time: a repeat costs little
 
   // The options of the chain were checked when it was parsed.
   void configure(const Options& options) {

@@ -38,6 +38,8 @@ bool is_runtime(const Frame& f) {
          f.function.starts_with("__tsan_") || f.function.starts_with("__interceptor_");
 }
 
+bool is_potential(const Race& race) { return race.verdict == "potential"; }
+
 bool is_start_code(const Frame& f) {
   constexpr std::array<std::string_view, 8> kNames = {
       "_start",  "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3",
@@ -113,11 +115,14 @@ void Session::take_line(Writer& w, const RawRace& line) {
   if (!fresh) {
     Race& known = races_[it->second];
     ++known.count;
-    if (race.verdict == "real") known.verdict = race.verdict;
+    if (is_potential(known) && race.verdict == "real") {
+      known.verdict = race.verdict;
+      show_live([&](Renderer& renderer) { renderer.race(known); });
+    }
     return;
   }
   found_ = found_ || race.verdict != "suspect";
-  show_live([&](Renderer& renderer) { renderer.race(race); });
+  if (!is_potential(race)) show_live([&](Renderer& renderer) { renderer.race(race); });
   races_.push_back(std::move(race));
 }
 
@@ -297,12 +302,17 @@ Summary Session::summarize(double seconds) const {
   return s;
 }
 
-void Session::show_all(Renderer& renderer) const {
-  for (const bool real : {true, false}) {  // real ones first
-    for (const Race& race : races_) {
-      if ((race.verdict == "real") == real) renderer.race(race);
-    }
+void Session::show_potential(Renderer& renderer) const {
+  for (const Race& race : races_) {
+    if (is_potential(race)) renderer.race(race);
   }
+}
+
+void Session::show_all(Renderer& renderer) const {
+  for (const Race& race : races_) {
+    if (!is_potential(race)) renderer.race(race);
+  }
+  show_potential(renderer);
   for (const Misuse& misuse : misuses_) renderer.misuse(misuse);
 }
 
@@ -318,7 +328,7 @@ void Session::finish(double seconds) {
   const Summary summary = summarize(seconds);
   for (Sink& sink : sinks_) {
     show(sink, [&](Renderer& renderer) {
-      if (!sink.live) show_all(renderer);
+      sink.live ? show_potential(renderer) : show_all(renderer);
       if (!sink.live || !writers_.empty()) renderer.summary(summary);
     });
   }

@@ -23,8 +23,9 @@ class Session {
     std::unique_ptr<Renderer> renderer;
     std::FILE* out;
     std::string name;  // after "cannot write"
-    bool live;         // each race when it is first seen; else all at the end, with their counts
-    int error = 0;     // the first failure to write
+    bool live;  // each race when it is first seen, a potential one at the end, when it is known that it was not real;
+                // else all at the end, with their counts
+    int error = 0;  // the first failure to write
   };
 
   // Problems are told in one line each, to standard error.
@@ -75,7 +76,8 @@ class Session {
   Process name_process(const Writer& w) const;
   Summary summarize(double seconds) const;
   void show_live(const std::function<void(Renderer&)>& what);
-  void show_all(Renderer& renderer) const;
+  void show_potential(Renderer& renderer) const;
+  void show_all(Renderer& renderer) const;  // real ones first
 
   std::string chain_;
   RunOptions options_;

@@ -11,7 +11,7 @@ namespace {
 std::size_t chunk_bytes() { return kLinesBytes + kGranulesPerChunk * kCellBytes; }
 
 // Kept for a program that has taken all addresses there are: what it does last of all is mostly in few places.
-constexpr uintptr_t kSpare = 8;
+constexpr uintptr_t kSpare = 4;
 alignas(kPage) constinit char g_spare[kSpare][sizeof(Area::zero_chunk)] = {};
 constinit uintptr_t g_spare_used = 0;
 

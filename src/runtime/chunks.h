@@ -22,10 +22,11 @@ inline constexpr uintptr_t kLinesBytes = kLinesPerChunk * sizeof(uintptr_t);
 
 // Decided by the detector's cell (host.h).
 extern const uintptr_t kCellBytes;
+inline constexpr uintptr_t kMaxCellBytes = 32;
 
 // One object, so that one register is the base of both.
 struct Area {
-  char zero_chunk[kLinesBytes + kGranulesPerChunk * 2 * sizeof(uint64_t)];  // for the largest cell; never written
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes];  // never written
   uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
 };
 extern Area g_area;

@@ -99,7 +99,7 @@ class CompactStore {
   }
 
   // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
-  template <class F>
+  template <Op kOp, class F>
   [[gnu::always_inline]] static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now,
                                                  OnlineEnv& env, F&& f) {
     const auto bytes = static_cast<uint8_t>(deed.what);

@@ -6,6 +6,7 @@
 namespace pf::rt {
 
 const uintptr_t kCellBytes = sizeof(Host::Cell);
+static_assert(sizeof(Host::Cell) <= kMaxCellBytes);
 const char kDetectorName[] = PF_DETECTOR_NAME;
 
 namespace host {
@@ -33,15 +34,41 @@ void end(Thread& t) { Host::end(of(t)); }
 void join(Thread& t, Thread& child) { Host::join(of(t), of(child)); }
 void destroy(Thread& child) { Host::destroy(of(child), of(child)); }
 
+namespace {
+
+template <class Detector>
+concept UsesLocksets = std::is_base_of_v<Hybrid<OnlineEnv>, Detector>;
+
+// What a thread holds is true even while the program asked us to look away from the order that it makes. But a set that got smaller
+// must be of another epoch, as the rules rely on: then the thread ticks, by a release that nobody will acquire.
+[[maybe_unused]] void let_go_of(Thread& t, HeldLock l) {
+  const Scope scope(t);
+  if (t.ignore_sync != 0) {
+    D::Lock nobodys{};
+    D::release(of(t).state, nobodys, of(t).env);
+    D::forget(nobodys, of(t).env);
+    of(t).renew();
+  }
+  of(t).env.let_go(l);
+}
+[[maybe_unused]] void hold(Thread& t, HeldLock l) {
+  const Scope scope(t);
+  of(t).env.hold(l);
+}
+
+}  // namespace
+
 void acquire(Thread& t, uintptr_t lock, LockMode mode) {
   at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
     mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
   });
+  if constexpr (UsesLocksets<D>) hold(t, {lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {
   at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
     mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
   });
+  if constexpr (UsesLocksets<D>) let_go_of(t, {lock, mode});
 }
 
 void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::wait); }

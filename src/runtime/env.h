@@ -1,8 +1,11 @@
 // The environment of rules inside the target: one per thread, so that rules take no lock for memory.
 #pragma once
-#include "core/env.h"
-#include "core/race.h"
+#include <utility>
+
+#include "core/hybrid.h"
 #include "runtime/groups.h"
+#include "runtime/locksets.h"
+#include "runtime/options.h"
 #include "runtime/read_sets.h"
 #include "runtime/slots.h"
 #include "runtime/thread.h"
@@ -47,13 +50,26 @@ struct OnlineEnv {
   Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
-    if (found_count < kMaxFound) found[found_count++] = {prior, verdict, at & ~uintptr_t{7}, part};
+    const Found f{prior, verdict, at & ~uintptr_t{7}, part};
+    if (found_count < kFewFound) {
+      found[found_count++] = f;
+    } else if (!is_noted(f)) {
+      more_found.push(f, *this);
+    }
+  }
+  // f(found) for each race of the access.
+  template <class F>
+  void take_found(F&& f) {
+    const unsigned count = std::exchange(found_count, 0U);
+    for (unsigned i = 0; i < count; ++i) f(Found(found[i]));
+    for (uint32_t i = 0; i < more_found.size(); ++i) f(Found(more_found[i]));
+    more_found.release(*this);
   }
   // The bytes of the granule whose variable a rule is about to look at.
   void look_at(uint64_t bytes) { part = static_cast<uint8_t>(bytes); }
   void count(unsigned) {}  // a counter costs as much as the rule
+  void settle() { ++settled; }
 
-  static constexpr unsigned kMaxFound = 32;  // at one access; more say nothing new
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
 
@@ -70,9 +86,52 @@ struct OnlineEnv {
   uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
   uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;
+  unsigned settled = 0;  // how many of its variables
+
+  // Of these, one access over much memory may find as many as there are bytes; past a few, only those with another access.
+  static constexpr unsigned kFewFound = 32;
   unsigned found_count = 0;
-  Found found[kMaxFound];
+  Found found[kFewFound];
+  Array<Found, OnlineEnv> more_found;
+
+  // --- for the hybrids (hybrid.h) ---
+
+  static bool same_place(Access a, Access b) { return a.id == b.id || rt::same_place(a.id, b.id); }
+  LocksetId held() const { return locks; }
+  static uint32_t locks_for(LocksetId set, bool writes) { return locksets::g_table.count_for(set, writes); }
+  static bool share_lock(LocksetId a, bool a_writes, LocksetId b, bool b_writes) {
+    return locksets::g_table.share_lock(a, a_writes, b, b_writes);
+  }
+  static bool is_subset(LocksetId a, LocksetId b) { return locksets::g_table.is_subset(a, b); }
+  LocksetId protecting(LocksetId set, bool writes) { return common(set, set, writes); }
+  LocksetId common(LocksetId a, LocksetId b, bool writes) {
+    if (a == kNoLocks || b == kNoLocks) return kNoLocks;
+    return lockset_memo.common(a, b, writes, [&] { return locksets::common(a, b, writes); });
+  }
+  static constexpr const uint32_t& queue_length = g_options.queue_length;
+
+  void hold(HeldLock l) {
+    locks = lockset_memo.with(locks, l, [&] { return locksets::with(locks, l); });
+  }
+  void let_go(HeldLock l) {
+    locks = lockset_memo.without(locks, l, [&] { return locksets::without(locks, l); });
+  }
+
+  LocksetId locks = kNoLocks;  // that the thread holds
+  LocksetMemo<64> lockset_memo;
+
+ private:
+  bool is_noted(const Found& f) const {
+    const auto same = [&](const Found& g) { return g.prior.access.id == f.prior.access.id && g.verdict == f.verdict; };
+    for (const Found& g : found) {
+      if (same(g)) return true;
+    }
+    for (uint32_t i = 0; i < more_found.size(); ++i) {
+      if (same(more_found[i])) return true;
+    }
+    return false;
+  }
 };
-static_assert(Environment<OnlineEnv>);
+static_assert(LocksetEnvironment<OnlineEnv>);
 
 }  // namespace pf::rt

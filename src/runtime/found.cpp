@@ -36,8 +36,12 @@ Described described(depot::Id access) {
   return {node.below, static_cast<uint32_t>(node.key >> 32), static_cast<depot::Id>(node.key)};
 }
 
+// Mixed to the last bit: the places of a loop's accesses are evenly spaced, so many pairs of them have the same sum.
 uint64_t hash_of(const Described& a) {
-  return (depot::at(a.stack).key * 0x9E3779B97F4A7C15U) ^ (uint64_t{a.packed} * 0xC2B2AE3D27D4EB4FU);
+  uint64_t h = (depot::at(a.stack).key * 0x9E3779B97F4A7C15U) ^ (uint64_t{a.packed} * 0xC2B2AE3D27D4EB4FU);
+  h = (h ^ h >> 32) * 0xD6E8FEB86659FD93U;
+  h = (h ^ h >> 32) * 0xD6E8FEB86659FD93U;
+  return h ^ h >> 32;
 }
 
 // The pair's entry, and whether it is new. Null when the table is full.
@@ -211,7 +215,8 @@ void halt_if_asked() {
 void found(Thread& t, const Finding& f) {
   if (is_benign(f.address)) return;
   const Described prior = described(f.prior), now = described(f.now);
-  const uint64_t hash = (hash_of(prior) + hash_of(now)) | 1;  // in either order
+  // In either order. A pair that was potential is news when it is real.
+  const uint64_t hash = ((hash_of(prior) + hash_of(now)) ^ static_cast<uint64_t>(f.verdict) << 32) | 1;
   bool fresh = false;
   Pair* pair = enter(hash, fresh);
   __atomic_fetch_add(&g_dynamic, 1, __ATOMIC_RELAXED);

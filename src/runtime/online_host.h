@@ -5,8 +5,6 @@
 // under the condition's Line and after its end); Lock, Condition, Barrier, Semaphore and Atomic under their Line;
 // Var under the lock of its granule.
 #pragma once
-#include <utility>
-
 #include "core/array.h"
 #include "detect/detector.h"
 #include "runtime/compact.h"
@@ -139,7 +137,7 @@ class OnlineHost {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
       of(t).env.at = at;
-      visit_plain(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
+      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
       });
       if (kOp == Op::Read) Store::note_readers(of(t).env, of(t).now);
@@ -243,7 +241,7 @@ class OnlineHost {
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if ((size > kMarkWhole && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      visit_plain(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);  // what came before met the free, and meets nothing after it
         D::write(t.state, x, Store::access(a), t.env);
@@ -316,9 +314,9 @@ class OnlineHost {
     const depot::Id stack = t.top == t.bottom ? 0 : t.top[-1].stack;
     return {pc, uint64_t{stack} << 32 | t.locks, t.env.knowledge << (64 - Deed::kKnowledgeBits) | uint64_t{what} << 8};
   }
-  template <class F>
+  template <Op kOp, class F>
   [[gnu::always_inline]] static void visit_plain(HostThread& t, Cell& cell, const Deed& deed, Env::Access a, F&& f) {
-    Store::visit_plain(cell, deed, a, t.now, t.env, f);
+    Store::template visit_plain<kOp>(cell, deed, a, t.now, t.env, f);
   }
 
   static Cell& hot_cell(uintptr_t address) {
@@ -396,13 +394,11 @@ class OnlineHost {
       report_all(t, now);
   }
   [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
-    const unsigned count = std::exchange(t.env.found_count, 0U);
-    for (unsigned i = 0; i < count; ++i) {
-      const Env::Found f = t.env.found[i];
+    t.env.take_found([&](const Env::Found& f) {
       Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
         found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict});
       });
-    }
+    });
   }
 
   template <Op kOp>

@@ -50,12 +50,15 @@ void set(const Pair& p) {
   if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = number(p);
 }
 
+// `photofinish run` has checked them.
+void set_of_chain(const Pair& p) {
+  if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
+}
+
 bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }
 
-}  // namespace
-
-// Unknown keys are the parent's business, which warns of them once.
-void parse_options(const char* text) {
+template <class F>
+void for_each_pair(const char* text, F f) {
   while (*text != '\0') {
     while (separates(*text)) ++text;
     Pair p{text, 0, nullptr, 0};
@@ -67,9 +70,14 @@ void parse_options(const char* text) {
     while (*text != '\0' && (quote != '\0' ? *text != quote : !separates(*text))) ++text;
     p.value_size = static_cast<std::size_t>(text - p.value);
     if (quote != '\0' && *text == quote) ++text;
-    set(p);
+    f(p);
   }
 }
+
+}  // namespace
+
+// Unknown keys are the parent's business, which warns of them once.
+void parse_options(const char* text) { for_each_pair(text, &set); }
 
 const char* value_of(const char* entry, const char* name) {
   const std::size_t n = std::strlen(name);
@@ -82,6 +90,7 @@ void read_options(char** environment) {
   for (char** e = environment; e != nullptr && *e != nullptr; ++e) {
     if (const char* v = value_of(*e, "PHOTOFINISH_OPTIONS"); v != nullptr) ours = v;
     if (const char* v = value_of(*e, "TSAN_OPTIONS"); v != nullptr) theirs = v;
+    if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) for_each_pair(v, &set_of_chain);
   }
   if (ours != nullptr || theirs != nullptr) parse_options(ours != nullptr ? ours : theirs);
 }

@@ -1,5 +1,5 @@
 // What the environment asks of the runtime: PHOTOFINISH_OPTIONS, TSAN_OPTIONS when that is absent, and what the
-// program's own __tsan_default_options says before either.
+// program's own __tsan_default_options says before either. The detector's own options are in PHOTOFINISH_CHAIN.
 #pragma once
 #include <cstdint>
 
@@ -15,6 +15,7 @@ struct Options {
   bool report_mutex_bugs = true;
   bool report_destroy_locked = true;
   int exitcode = 66;
+  uint32_t queue_length = 1;  // simplelock's q, of the chain
 };
 extern Options g_options;
 

@@ -1,5 +1,18 @@
 // How the history of a granule is kept for any detector: a list of pieces, each the bytes that have had the same
 // accesses so far and the detector's variable for them. The cell points at the list; its lowest bit is the granule's lock.
+//
+// A cell also has tags, by which a repeat is known before any lock. A tag names a thread's period (detector.h) and bytes:
+//
+//   tag     ┌ slot, 23 bits ┬ clock, 32 ┬ writes? 1 ┬ bytes of the granule, 8 ┐
+//
+// If the detector settles, a tag says what is settled, for reads or for writes too. A thread has its place among the tags by its slot, so
+// data that a few threads read takes no lock. It is true until the memory gets a new life.
+// If not, there is one tag, of the granule's latest access, and the number of that access. To make the very same access in the same period
+// once more adds nothing: rules are functions of the thread, the variable and the access; since the first time, the variable
+// is what the rule left, and the thread can only have learnt more and taken more locks, by which it races with less. What the rule then puts
+// in place is what it put there: sightings and marks of this period and access; candidates that were intersected with these locks before.
+//
+// Tags are changed under the lock and read at any time; only the thread whose period it is trusts one.
 #pragma once
 #include "detect/detector.h"
 #include "runtime/env.h"
@@ -11,25 +24,40 @@ template <class D>
 class PieceStore {
  public:
   using Var = typename D::Var;
-  using Cell = uintptr_t;
+  using Thread = typename D::Thread;
+  static constexpr bool kSettles = Settles<D, OnlineEnv>;
+  static constexpr unsigned kTags = 3;  // which makes a cell of 32 bytes; cells divide a page
+  struct Cell {
+    uintptr_t pieces;
+    uint64_t tags[kTags];
+  };
 
-  // These detectors look at every access.
-  struct Now {};
-  static void renew(Now&, const typename D::Thread&) {}
+  // The thread's period as tags have it, and its place among them.
+  struct Now {
+    uint64_t period = kNoPeriod;
+    uint64_t place = 0;
+  };
+  static void renew(Now& now, const Thread& t) {
+    now.period = period_bits(period(t));
+    now.place = place_of(now.period);
+  }
+
+  // Hot: one load, one compare.
   template <Op kOp>
-  static bool latest_is_same_epoch(const Cell&, uint8_t, const Now&) {
-    return false;
+  [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+    const uint64_t kind = kOp == Op::Write ? kWrites : 0;  // what is settled for writes is settled for reads
+    return kSettles && (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | kind | bytes)) ==
+                           (now.period | kind | bytes);
+  }
+  template <Op kOp>
+  static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+    return latest_is_same_epoch<kOp>(cell, bytes, now);
   }
   template <Op kOp>
   static bool other_is_same_epoch(const Cell&, uint8_t, const Now&) {
     return false;
   }
-  template <Op kOp>
-  static bool same_epoch(const Cell&, uint8_t, const Now&) {
-    return false;
-  }
   static bool repeat(Cell&, const Deed&, OnlineEnv&) { return false; }
-
   static void note_readers(OnlineEnv&, Now&) {}
   static OnlineEnv::Access access(depot::Id id) { return {id}; }
   template <class F>
@@ -37,36 +65,41 @@ class PieceStore {
     f(a.id, static_cast<unsigned>(__builtin_ctz(bytes)));
   }
 
-  // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
-  template <class F>
-  static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access, const Now&, OnlineEnv& env, F&& f) {
-    visit(cell, static_cast<uint8_t>(deed.what), env, f);
-  }
-  template <class F>
-  static void visit(Cell& cell, uint8_t mask, OnlineEnv& env, F&& f) {
+  // A plain access, whose rule f is called as visit() does, unless it is a repeat.
+  template <Op kOp, class F>
+  static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now, OnlineEnv& env, F&& f) {
+    const auto bytes = static_cast<uint8_t>(deed.what);
+    if constexpr (kOp == Op::Free) return visit(cell, bytes, env, f);
+    if (!kSettles && is_latest(cell, now.period | bytes, a)) return;
     Piece* first = lock(cell);
-    for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
-      const auto common = static_cast<uint8_t>(p->mask & mask);
-      if (common == 0) continue;
-      if (common != p->mask) tear(*p, common, env);
-      env.look_at(common);
-      f(p->var);
-      mask = static_cast<uint8_t>(mask & ~common);
-    }
-    if (mask != 0) {
-      first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}};
-      env.look_at(mask);
-      f(first->var);
+    env.settled = 0;
+    const unsigned visited = visit_pieces(first, bytes, env, f);
+    if (now.period == kNoPeriod || (kSettles && env.settled != visited)) {
+      drop_tags(cell);
+    } else if (kSettles) {
+      add_tag(cell.tags[now.place], now.period | (kOp == Op::Write ? kWrites : 0) | bytes);
+    } else {
+      put_latest(cell, now.period | bytes, a);
     }
     unlock(cell, first);
   }
 
-  static bool empty(const Cell& cell) { return __atomic_load_n(&cell, __ATOMIC_RELAXED) == 0; }
+  // Calls f with the variable of each piece of these bytes, new ones included. Nobody else is at the granule meanwhile.
+  template <class F>
+  static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
+    Piece* first = lock(cell);
+    visit_pieces(first, bytes, env, f);
+    drop_tags(cell);
+    unlock(cell, first);
+  }
+
+  static bool empty(const Cell& cell) { return __atomic_load_n(&cell.pieces, __ATOMIC_RELAXED) == 0; }
 
   // Forgets what these bytes have seen.
   static void clear(Cell& cell, uint8_t mask, OnlineEnv& env) {
     if (empty(cell)) return;
     Piece* first = lock(cell);
+    drop_tags(cell);
     for (Piece** link = &first; *link != nullptr;) {
       Piece* p = *link;
       p->mask = static_cast<uint8_t>(p->mask & ~mask);
@@ -89,20 +122,71 @@ class PieceStore {
   };
   static constexpr uintptr_t kLocked = 1;
 
+  static constexpr unsigned kClockBit = 9, kSlotBit = kClockBit + 32;
+  static constexpr uint64_t kBytes = 0xFF, kWrites = 1U << 8, kPeriod = ~uint64_t{0} << kClockBit;
+  static constexpr uint64_t kNoPeriod = ~uint64_t{0};
+
+  static uint64_t period_bits(OnlineEnv::Epoch e) {
+    const bool fits = index(e.slot()) < (1U << (64 - kSlotBit)) - 1;
+    return fits ? uint64_t{index(e.slot())} << kSlotBit | uint64_t{e.clock()} << kClockBit : kNoPeriod;
+  }
+  static uint64_t place_of(uint64_t tag) { return (tag >> kSlotBit) % kTags; }
+  static OnlineEnv::Epoch period(const Thread& t) {
+    if constexpr (requires { D::period(t); }) return D::period(t);
+    return D::epoch(t);
+  }
+
+  static void add_tag(uint64_t& place, uint64_t tag) {
+    const bool extends = ((place ^ tag) & kPeriod) == 0 && (place & kWrites) >= (tag & kWrites);
+    __atomic_store_n(&place, extends ? tag | (place & kBytes) : tag, __ATOMIC_RELAXED);
+  }
+  // Whoever sees the number sees the tag that came with it or a later one, so a tag of ours has our number.
+  static void put_latest(Cell& cell, uint64_t tag, OnlineEnv::Access a) {
+    __atomic_store_n(&cell.tags[0], tag, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell.tags[1], a.id, __ATOMIC_RELEASE);
+  }
+  static bool is_latest(const Cell& cell, uint64_t tag, OnlineEnv::Access a) {
+    return __atomic_load_n(&cell.tags[1], __ATOMIC_ACQUIRE) == a.id &&
+           __atomic_load_n(&cell.tags[0], __ATOMIC_RELAXED) == tag;
+  }
+  static void drop_tags(Cell& cell) {
+    for (uint64_t& tag : cell.tags) __atomic_store_n(&tag, 0, __ATOMIC_RELAXED);
+  }
+
+  // How many there were.
+  template <class F>
+  static unsigned visit_pieces(Piece*& first, uint8_t mask, OnlineEnv& env, F&& f) {
+    unsigned visited = 0;
+    for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
+      const auto common = static_cast<uint8_t>(p->mask & mask);
+      if (common == 0) continue;
+      if (common != p->mask) tear(*p, common, env);
+      env.look_at(common);
+      f(p->var);
+      ++visited;
+      mask = static_cast<uint8_t>(mask & ~common);
+    }
+    if (mask == 0) return visited;
+    first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}};
+    env.look_at(mask);
+    f(first->var);
+    return visited + 1;
+  }
+
   static Piece* pointer(uintptr_t cell) { return reinterpret_cast<Piece*>(cell & ~kLocked); }
 
   static Piece* lock(Cell& cell) {
     for (unsigned round = 0;; ++round) {
-      uintptr_t seen = __atomic_load_n(&cell, __ATOMIC_RELAXED);
+      uintptr_t seen = __atomic_load_n(&cell.pieces, __ATOMIC_RELAXED);
       if ((seen & kLocked) == 0 &&
-          __atomic_compare_exchange_n(&cell, &seen, seen | kLocked, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+          __atomic_compare_exchange_n(&cell.pieces, &seen, seen | kLocked, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         return pointer(seen);
       }
       relax(round);
     }
   }
   static void unlock(Cell& cell, Piece* first) {
-    __atomic_store_n(&cell, reinterpret_cast<uintptr_t>(first), __ATOMIC_RELEASE);
+    __atomic_store_n(&cell.pieces, reinterpret_cast<uintptr_t>(first), __ATOMIC_RELEASE);
   }
 
   static void tear(Piece& p, uint8_t common, OnlineEnv& env) {

@@ -138,6 +138,12 @@ depot::Id describe_anew(Thread& t, uintptr_t pc, uint32_t packed) {
   return id;
 }
 
+bool same_place(depot::Id a, depot::Id b) {
+  const depot::Node &one = depot::at(a), &other = depot::at(b);
+  if (one.key >> 32 != other.key >> 32) return false;
+  return one.below == other.below || depot::at(one.below).key == depot::at(other.below).key;
+}
+
 void wait_at_gate(Thread& t) {
   for (unsigned round = 0; __atomic_load_n(&g_gate_closed, __ATOMIC_ACQUIRE); ++round) {
     __atomic_store_n(&t.busy, 0, __ATOMIC_SEQ_CST);

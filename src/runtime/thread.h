@@ -154,6 +154,9 @@ inline depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
   return describe_anew(t, pc, packed);
 }
 
+// Whether two accesses are of the same instruction, operation and size, whatever led there and was held.
+bool same_place(depot::Id a, depot::Id b);
+
 // --- busy: the runtime is at work on this thread ---
 
 // Set while something needs every other thread out of the runtime (fork).

@@ -3,9 +3,11 @@
 #
 # Substitutions, after %s and %t:
 #   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
+#   %photofinish             the tool itself
 #   %run PROGRAM...          runs it under the engine
 #   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
 #   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
+#   %with "CHAIN..." COMMAND...  runs %race or %norace under each of these engines instead
 #   %exits CODE COMMAND...   expects that exit code (or death by signal CODE - 128) and prints the same
 #   %FileCheck               knows [[FILE]], the name of the program
 # `not` and `FileCheck` are on the PATH.
@@ -41,9 +43,11 @@ def compiler(name, standard):
 config.substitutions += [
     ("%cxx", compiler("pf-c++", "c++20")),
     ("%cc", compiler("pf-cc", "c17")),
+    ("%photofinish", photofinish),
     ("%run", f"{photofinish} run -e {engine} --"),
     ("%race", helper("race")),
     ("%norace", helper("norace")),
     ("%exits", helper("exits")),
+    ("%with", helper("with")),
     ("%FileCheck", f"{os.path.join(config.llvm_tools, 'FileCheck')} --dump-input-context=20 -DFILE=%basename_t"),
 ]
