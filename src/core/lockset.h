@@ -118,15 +118,23 @@ class LocksetTable {
   // A transition seen before costs one probe; a new one computes the set and interns it.
   template <class Change>
   LocksetId step(LocksetId set, HeldLock l, bool adds, Env& env, Change change) {
-    if (transitions_.size() == 0) transitions_.resize(kTransitions, env);
+    if (transitions_.size() < sets_.size() * 4 || transitions_.size() == 0) [[unlikely]]
+      grow_transitions(env);
     const uint64_t h = mix(l.lock * 4 + static_cast<uint64_t>(l.mode) * 2 + adds, index(set));
-    Transition& t = transitions_[static_cast<uint32_t>(h) & (kTransitions - 1)];
+    Transition& t = transitions_[static_cast<uint32_t>(h) & (transitions_.size() - 1)];
     if (t.used && t.from == set && t.lock == l && t.adds == adds) return t.to;
     scratch_.clear();
     for_each(set, [&](const HeldLock& m) { scratch_.push(m, env); });
     change(scratch_);
     t = {l, set, intern(env), adds, true};
     return t.to;
+  }
+
+  // Those known are lost, for they are only a cache: a lost one costs time.
+  void grow_transitions(Env& env) {
+    const uint32_t size = transitions_.size() == 0 ? 1024 : transitions_.size() * 2;
+    transitions_.clear();
+    transitions_.resize(size, env);
   }
 
   LocksetId intern(Env& env) {
@@ -174,8 +182,6 @@ class LocksetTable {
     const uint64_t x = (a ^ (b * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
     return x ^ x >> 32;
   }
-
-  static constexpr uint32_t kTransitions = 1024;  // a cache: a lost entry costs time only
 
   Members members_, scratch_;
   Array<Set, Env> sets_;

@@ -18,6 +18,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# By the beginning of a mutant's name: the tests to try first.
+ABOUT = {
+    "hybrids": "*/multilock:*/simplelock:MultiLock*:SimpleLock*",
+    "multilock": "*/multilock:MultiLock*",
+    "simplelock": "*/simplelock:SimpleLock*",
+    "acculock": "*/acculock",
+    "eraser": "*/eraser",
+    "tree": "Tree*",
+    "explain": "*Explanation*",
+}
+
 
 @dataclass
 class Mutant:
@@ -54,14 +65,16 @@ class Workshop:
     def call(self, command, **options):
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
-    def test(self, traces):
+    def test(self, traces, name=""):
         """The first complaint of the tests, or nothing if they are content."""
         try:
             self.call(["ninja", "-C", self.build, "property_tests"])
         except subprocess.CalledProcessError as e:
             return "", "does not compile: " + next((l for l in e.output.split("\n") if "error:" in l), "?").strip()
-        # The engines one by one first: they notice most mutants, and soonest.
-        return self.run("*Engines*", traces) or self.run("-*Engines*", traces), ""
+        # Those that are about it first, then the engines one by one: they notice most mutants, and soonest.
+        about = next((tests for prefix, tests in ABOUT.items() if name.startswith(prefix)), "")
+        complaint = about and self.run(about, traces)
+        return complaint or self.run("*Engines*", traces) or self.run("-*Engines*", traces), ""
 
     def run(self, tests, traces):
         command = [self.build / "tests" / "property_tests", "--gtest_fail_fast", f"--gtest_filter={tests}"]
@@ -83,7 +96,7 @@ class Workshop:
             return "", f"its text occurs {original.count(mutant.old)} times in {mutant.file}"
         path.write_text(original.replace(mutant.old, mutant.new))
         try:
-            return self.test(traces)
+            return self.test(traces, mutant.name)
         finally:
             path.write_text(original)
 
