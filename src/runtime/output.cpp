@@ -92,7 +92,7 @@ bool open_file() {
       sys::call(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), reinterpret_cast<long>(exe), sizeof exe - 1);
   exe[n > 0 ? n : 0] = '\0';
   Text text;
-  text.put(R"({"raw":"process","pid":)").number(static_cast<uint64_t>(sys::process_id()));
+  text.put("{\"raw\":\"process\",\"pid\":").number(static_cast<uint64_t>(sys::process_id()));
   text.put(",\"parent\":").number(static_cast<uint64_t>(sys::parent_id()));
   text.put(",\"engine\":").quoted(kDetectorName).put(",\"exe\":").quoted(exe).put("}\n");
   return write_whole(text.data(), text.size());
@@ -127,7 +127,7 @@ Mapping parse(const char* p) {
 }
 
 void put_module(const Mapping& m, Text& out) {
-  out.put(R"({"raw":"module","start":)").number(m.start).put(",\"end\":").number(m.end);
+  out.put("{\"raw\":\"module\",\"start\":").number(m.start).put(",\"end\":").number(m.end);
   out.put(",\"offset\":").number(m.offset).put(",\"path\":").quoted(m.path).put("}\n");
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Breaks the engines on purpose, one way at a time, and expects the property tests to notice.
+"""Breaks the engines on purpose, one way at a time, and expects the tests of the papers or the property tests to notice.
 
-Each mutant of mutants.txt is applied to a copy of the tree, the property tests are built and run there, and the mutant is
+Each mutant of mutants.txt is applied to a copy of the tree, the tests are built and run there, and the mutant is
 killed if they fail. Prints a table; exit code 1 if a mutant survives (or no longer applies). The tree itself is not touched.
 """
 import argparse
@@ -68,16 +68,16 @@ class Workshop:
     def test(self, traces, name=""):
         """The first complaint of the tests, or nothing if they are content."""
         try:
-            self.call(["ninja", "-C", self.build, "property_tests"])
+            self.call(["ninja", "-C", self.build, "papers_tests", "property_tests"])
         except subprocess.CalledProcessError as e:
             return "", "does not compile: " + next((l for l in e.output.split("\n") if "error:" in l), "?").strip()
         # Those that are about it first, then the engines one by one: they notice most mutants, and soonest.
         about = next((tests for prefix, tests in ABOUT.items() if name.startswith(prefix)), "")
-        complaint = about and self.run(about, traces)
+        complaint = self.run("*", traces, "papers_tests") or about and self.run(about, traces)
         return complaint or self.run("*Engines*", traces) or self.run("-*Engines*", traces), ""
 
-    def run(self, tests, traces):
-        command = [self.build / "tests" / "property_tests", "--gtest_fail_fast", f"--gtest_filter={tests}"]
+    def run(self, tests, traces, program="property_tests"):
+        command = [self.build / "tests" / program, "--gtest_fail_fast", f"--gtest_filter={tests}"]
         try:
             self.call(command, env=dict(os.environ, PF_TRACES=str(traces)), timeout=300)
         except subprocess.CalledProcessError as e:
