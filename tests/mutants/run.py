@@ -27,6 +27,7 @@ ABOUT = {
     "eraser": "*/eraser",
     "tree": "Tree*",
     "explain": "*Explanation*",
+    "race log": "*Explanation*",
 }
 
 

@@ -288,6 +288,14 @@ TEST(Tree, Figure36HistoriesOfTheFourPlaces) {
 // A message in between is a new context; figure 3.7's array loop without synchronization is one context.
 TEST(Tree, MessagesAndSpans) {
   EXPECT_EQ(dropped({}, "T0|w(x)|p T0|fork(T1)| T0|w(x)|p T0|notify(c)| T0|w(x)|p T0|post(s)| T0|w(x)|p"), Numbers{});
+  // Algorithm 1, line 19: what is received is in the context, too.
+  EXPECT_EQ(dropped({}, "T0|post(s)| T1|w(x)|p T1|take(s)| T1|w(x)|p T1|w(x)|p"), (Numbers{5}));
+  EXPECT_EQ(dropped({}, "T0|store(f,release)| T1|w(x)|p T1|load(f,acquire)| T1|w(x)|p T1|w(x)|p"), (Numbers{5}));
+  // The relaxed store hands on what was before the fence: T1's read races with the second write alone.
+  constexpr std::string_view kFence =
+      "T0|w(x)|p T0|fence(release)| T0|w(x)|p T0|store(f,relaxed)| T1|load(f,acquire)| T1|r(x)|q";
+  EXPECT_EQ(dropped({}, kFence), Numbers{});
+  EXPECT_EQ(races("multilock", kFence), (Races{"write-read p-q"}));
   EXPECT_EQ(dropped({}, "T0|w(a)|p T0|w(b)|p T0|w(a)|p T0|w(b)|p T0|w(a)|p"), (Numbers{3, 4, 5}));
   EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x40,8)| T0|alloc(0x40,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{5}));
   EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x44,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{4}));
