@@ -40,9 +40,10 @@ Environment environment_of(const std::string& chain, const std::string& run, con
     return std::string(value == nullptr ? "" : value);
   };
   const std::string libraries = value_of("LD_LIBRARY_PATH"), preloaded = value_of("LD_PRELOAD");
-  Environment environment = {{"PHOTOFINISH_RUN", run},
-                             {"PHOTOFINISH_CHAIN", chain},
-                             {"LD_LIBRARY_PATH", libraries.empty() ? runtime : fmt::format("{}:{}", runtime, libraries)}};
+  Environment environment = {
+      {"PHOTOFINISH_RUN", run},
+      {"PHOTOFINISH_CHAIN", chain},
+      {"LD_LIBRARY_PATH", libraries.empty() ? runtime : fmt::format("{}:{}", runtime, libraries)}};
   // A preloaded allocator would come before our runtime, which then would not see what is allocated. So ours comes first.
   if (!preloaded.empty()) {
     environment.emplace_back("LD_PRELOAD", fmt::format("{}/libphotofinish.so:{}", runtime, preloaded));

@@ -33,11 +33,12 @@ std::span<const Event> TreeFilter::pass(std::span<const Event> batch) {
 }
 
 FilterStats TreeFilter::stats() const {
-  const uint64_t nodes = (histories_.size() + mixed_lives_.size()) * kNodeBytes;
+  const std::size_t nodes = histories_.size() + mixed_lives_.size() + last_message_.size() + blocks_.size();
+  const uint64_t others = heap_.live + nodes * kNodeBytes;
   return {.events = events_,
           .dropped = rules_[SameThread] + rules_[TwoThreads],
-          .bytes = seen_.bytes() + nodes,
-          .peak_bytes = seen_.peak_bytes() + nodes,
+          .bytes = seen_.bytes() + others,
+          .peak_bytes = seen_.peak_bytes() + others,
           .rules = {rules_.begin(), rules_.end()}};
 }
 

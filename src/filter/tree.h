@@ -60,8 +60,15 @@ class TreeFilter final : public FilterStage {
   enum Rule : unsigned { Fresh, SameThread, TwoThreads, TooLong, kRules };
 
   struct Heap {  // the environment of the lockset table
-    static void* allocate(std::size_t bytes) { return ::operator new(bytes); }
-    static void deallocate(void* p, std::size_t) { ::operator delete(p); }
+    void* allocate(std::size_t bytes) {
+      live += bytes;
+      return ::operator new(bytes);
+    }
+    void deallocate(void* p, std::size_t bytes) {
+      live -= bytes;
+      ::operator delete(p);
+    }
+    uint64_t live = 0;
   };
   // The concurrency context. A thread's own histories only grow and are never equal again, so a fresh number does for each;
   // between threads they are equal when their messages are, which takes a trie.

@@ -1,6 +1,7 @@
 // The environment of the offline host: an arena that counts its bytes, slots with their history, and a place where
 // the races and rules of the current event are noted. Single-threaded.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -28,7 +29,7 @@ class Arena {
   void* allocate(std::size_t bytes) {
     const std::size_t c = (bytes + 15) / 16;
     live_ += c * 16;
-    if (live_ > peak_) peak_ = live_;
+    peak_ = std::max(peak_, live_);
     if (c < kClasses && free_[c] != nullptr) {
       Link* head = free_[c];
       free_[c] = head->next;

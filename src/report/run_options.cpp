@@ -140,6 +140,7 @@ class Parser {
 
   void unknown(std::string_view key) {
     std::vector<std::string_view> names;
+    names.reserve(kKeys.size());
     for (const OptionKey& k : kKeys) names.push_back(k.name);
     const std::string_view best = nearest(key, names);
     warn(fmt::format("unknown key '{}'{}", key, best.empty() ? "" : fmt::format(", did you mean '{}'?", best)));

@@ -22,7 +22,7 @@ std::string current_folder() {
 
 // A full disk or a closed pipe is remembered for the end; the program runs on.
 template <class Do>
-void show(Session::Sink& sink, Do what) {
+void show(Session::Sink& sink, const Do& what) {
   int error = 0;
   try {
     what(*sink.renderer);
@@ -262,18 +262,20 @@ std::vector<Creation> Session::name_threads(Writer& w, const RawRace& raw) {
   std::vector<Creation> list;
   for (const uint64_t id : {raw.first.thread, raw.second.thread}) {
     const auto it = w.threads.find(id);
-    if (id == 0 || it == w.threads.end() || !it->second.parent) continue;
+    if (id == 0 || it == w.threads.end()) continue;
     if (!list.empty() && list.back().thread_id == id) continue;
     const RawThread& t = it->second;
-    const auto parent = w.threads.find(*t.parent);
-    const std::string parent_name = parent == w.threads.end() ? "" : parent->second.name;
+    if (!t.parent) continue;
+    const uint64_t parent = *t.parent;
+    const auto known = w.threads.find(parent);
+    const std::string parent_name = known == w.threads.end() ? "" : known->second.name;
     list.push_back(
-        {id, t.name, thread_text(id, t.name), *t.parent, thread_text(*t.parent, parent_name), name_stack(w, t.stack)});
+        {id, t.name, thread_text(id, t.name), parent, thread_text(parent, parent_name), name_stack(w, t.stack)});
   }
   return list;
 }
 
-Process Session::name_process(const Writer& w) const { return {w.process.pid, w.process.exe, w.other}; }
+Process Session::name_process(const Writer& w) { return {w.process.pid, w.process.exe, w.other}; }
 
 Race Session::name_race(Writer& w, const RawRace& raw) {
   Race race;

@@ -57,12 +57,12 @@ class Session {
   Writer& writer(const std::string& file);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);
-  void take_line(Writer& w, const RawModule& line);
-  void take_line(Writer& w, const RawThread& line);
+  static void take_line(Writer& w, const RawModule& line);
+  static void take_line(Writer& w, const RawThread& line);
   void take_line(Writer& w, const RawRace& line);
   void take_line(Writer& w, const RawMisuse& line);
   void take_line(Writer& w, const RawRepeat& line);
-  void take_line(Writer& w, const RawLost& line);
+  static void take_line(Writer& w, const RawLost& line);
   void take_line(Writer& w, const RawSummary& line);
   void take_line(Writer& w, const RawWishes& line);
 
@@ -73,7 +73,7 @@ class Session {
   bool name_global(Writer& w, uint64_t address, Location& location);
   std::vector<Creation> name_threads(Writer& w, const RawRace& raw);
   Race name_race(Writer& w, const RawRace& raw);
-  Process name_process(const Writer& w) const;
+  static Process name_process(const Writer& w);
   Summary summarize(double seconds) const;
   void show_live(const std::function<void(Renderer&)>& what);
   void show_potential(Renderer& renderer) const;

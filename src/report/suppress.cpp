@@ -149,7 +149,7 @@ Result<Suppressions> Suppressions::load(const std::string& path) {
     return Error{fmt::format("cannot read suppressions from {}: {}", path, std::strerror(errno))};
   }
   Suppressions s = parse(text);
-  for (std::string& problem : s.problems_) problem = path + ", " + problem;
+  for (std::string& problem : s.problems_) problem = fmt::format("{}, {}", path, problem);
   return s;
 }
 

@@ -28,7 +28,7 @@ char* new_chunk(uintptr_t address) {
   if (fresh == nullptr) fresh = spare_chunk();
   sys::no_huge_pages(fresh, chunk_bytes());  // a touched byte would cost 2 MiB
   uintptr_t expected = 0;
-  const uintptr_t distance = static_cast<uintptr_t>(fresh - g_area.zero_chunk);
+  const auto distance = static_cast<uintptr_t>(fresh - g_area.zero_chunk);
   if (!__atomic_compare_exchange_n(&g_area.chunks[chunk_index(address)], &expected, distance, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE)) {
     sys::unmap(fresh, chunk_bytes());  // another thread was quicker

@@ -26,7 +26,7 @@ void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc) {
   host::begin_block(t, address, extent);
   const depot::Id where = stack_through_library(t, t.caller != 0 ? t.caller : pc);
   Line line(address);
-  Block& b = line.add<Block>(address, *t.arena);
+  auto& b = line.add<Block>(address, *t.arena);
   b.size = size;
   b.allocated_at = where;
   b.allocated_by = t.info->id;
@@ -41,7 +41,7 @@ uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {
   {
     const depot::Id where = stack_through_library(t, site);
     const Line line(address);
-    Block* b = line.find<Block>(address);
+    auto* b = line.find<Block>(address);
     if (b == nullptr) return 0;
     size = b->size;
     // A second free keeps the first's place: that is the other half of the report.
@@ -58,7 +58,7 @@ uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {
 void kept(Thread& t, const void* p) {
   const Scope scope(t);
   const Line line(reinterpret_cast<uintptr_t>(p));
-  if (Block* b = line.find<Block>(reinterpret_cast<uintptr_t>(p)); b != nullptr) b->freed = false;
+  if (auto* b = line.find<Block>(reinterpret_cast<uintptr_t>(p)); b != nullptr) b->freed = false;
 }
 
 }  // namespace pf::rt::heap

@@ -51,7 +51,7 @@ void bind_self(Thread& t) {
 
 void unbind(pthread_t handle, Arena& arena) {
   Line line(handle);
-  Handle* h = line.find<Handle>(handle);
+  auto* h = line.find<Handle>(handle);
   if (h == nullptr) return;
   line.remove(h);
   arena.deallocate(h, sizeof(Handle));

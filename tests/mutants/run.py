@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Breaks the engines on purpose, one way at a time, and expects the property tests to notice.
+"""Breaks the engines on purpose, one way at a time, and expects the tests of the papers or the property tests to notice.
 
-Each mutant of mutants.txt is applied to a copy of the tree, the property tests are built and run there, and the mutant is
+Each mutant of mutants.txt is applied to a copy of the tree, the tests are built and run there, and the mutant is
 killed if they fail. Prints a table; exit code 1 if a mutant survives (or no longer applies). The tree itself is not touched.
 """
 import argparse
@@ -17,6 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# By the beginning of a mutant's name: the tests to try first.
+ABOUT = {
+    "hybrids": "*/multilock:*/simplelock:MultiLock*:SimpleLock*",
+    "multilock": "*/multilock:MultiLock*",
+    "simplelock": "*/simplelock:SimpleLock*",
+    "acculock": "*/acculock",
+    "eraser": "*/eraser",
+    "tree": "Tree*",
+    "explain": "*Explanation*",
+    "race log": "*Explanation*",
+}
 
 
 @dataclass
@@ -54,17 +66,19 @@ class Workshop:
     def call(self, command, **options):
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
-    def test(self, traces):
+    def test(self, traces, name=""):
         """The first complaint of the tests, or nothing if they are content."""
         try:
-            self.call(["ninja", "-C", self.build, "property_tests"])
+            self.call(["ninja", "-C", self.build, "papers_tests", "property_tests"])
         except subprocess.CalledProcessError as e:
             return "", "does not compile: " + next((l for l in e.output.split("\n") if "error:" in l), "?").strip()
-        # The engines one by one first: they notice most mutants, and soonest.
-        return self.run("*Engines*", traces) or self.run("-*Engines*", traces), ""
+        # Those that are about it first, then the engines one by one: they notice most mutants, and soonest.
+        about = next((tests for prefix, tests in ABOUT.items() if name.startswith(prefix)), "")
+        complaint = self.run("*", traces, "papers_tests") or about and self.run(about, traces)
+        return complaint or self.run("*Engines*", traces) or self.run("-*Engines*", traces), ""
 
-    def run(self, tests, traces):
-        command = [self.build / "tests" / "property_tests", "--gtest_fail_fast", f"--gtest_filter={tests}"]
+    def run(self, tests, traces, program="property_tests"):
+        command = [self.build / "tests" / program, "--gtest_fail_fast", f"--gtest_filter={tests}"]
         try:
             self.call(command, env=dict(os.environ, PF_TRACES=str(traces)), timeout=300)
         except subprocess.CalledProcessError as e:
@@ -83,7 +97,7 @@ class Workshop:
             return "", f"its text occurs {original.count(mutant.old)} times in {mutant.file}"
         path.write_text(original.replace(mutant.old, mutant.new))
         try:
-            return self.test(traces)
+            return self.test(traces, mutant.name)
         finally:
             path.write_text(original)
 

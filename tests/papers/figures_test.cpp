@@ -11,10 +11,10 @@
 namespace pf {
 namespace {
 
+// By an engine with its options, as on the command line.
 Findings run(std::string_view engine, std::string_view text) {
   const TextTrace trace = parse_trace(text);
-  const auto info = find_engine(engine, offline_catalog());
-  const auto detector = make_detector({*info, {}});
+  const auto detector = make_detector(parse_chain(engine, offline_catalog())->detector());
   detector->process(trace.events);
   return detector->findings();
 }
@@ -81,6 +81,44 @@ TEST(SimpleLock, Figure2IsLeftToLocksets) {
   }
 }
 
+// The queue has the last q clock periods of each thread; unlimited, it has them all.
+TEST(SimpleLock, QueueOfPeriods) {
+  constexpr std::string_view kPeriods = "T0|w(x)| T0|post(s)| T0|w(x)| T0|post(s)| T0|w(x)| T1|w(x)|";
+  EXPECT_EQ(races("simplelock", kPeriods), (Races{"write-write 5-6"}));
+  EXPECT_EQ(races("simplelock,q=2", kPeriods), (Races{"write-write 3-6", "write-write 5-6"}));
+  EXPECT_EQ(races("simplelock,q=0", kPeriods), (Races{"write-write 1-6", "write-write 3-6", "write-write 5-6"}));
+}
+
+// Algorithms 7 and 8: of a period the access with the fewest locks is kept.
+TEST(SimpleLock, FewestLocksOfAPeriod) {
+  constexpr std::string_view kLess = "T0|acq(a)| T0|w(x)| T0|rel(a)| T0|w(x)| T1|acq(b)| T1|w(x)|";
+  EXPECT_EQ(races("simplelock", kLess), (Races{"write-write 4-6"}));
+  constexpr std::string_view kMore = "T0|w(x)| T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(b)| T1|w(x)|";
+  EXPECT_EQ(races("simplelock", kMore), (Races{"write-write 1-6"}));
+}
+
+// Algorithm 8, lines 12 to 15: a write takes the place of the thread's own read of the period that held more locks.
+TEST(SimpleLock, WriteRemovesOwnRead) {
+  EXPECT_EQ(races("simplelock", "T0|acq(a)| T0|r(x)| T0|rel(a)| T0|w(x)| T1|w(x)|"), (Races{"write-write 4-5"}));
+  EXPECT_EQ(races("simplelock", "T0|r(x)| T0|w(x)| T1|w(x)|"), (Races{"write-write 2-3", "read-write 1-3"}));
+}
+
+// What AccuLock's sightings are, and when one takes the place of another.
+TEST(AccuLock, Sightings) {
+  // One reader for each thread, met by a write.
+  EXPECT_EQ(races("acculock", "T0|r(x)| T1|r(x)| T2|w(x)|"), (Races{"read-write 1-3", "read-write 2-3"}));
+  // A read lock protects reads only.
+  EXPECT_EQ(races("acculock", "T0|racq(a)| T0|w(x)| T0|rrel(a)| T1|acq(a)| T1|w(x)|"), (Races{"write-write 2-5"}));
+  // In one epoch the sighting with fewer locks stays, whichever came first.
+  EXPECT_EQ(races("acculock", "T0|acq(a)| T0|w(x)| T0|rel(a)| T0|w(x)| T1|acq(a)| T1|w(x)|"),
+            (Races{"write-write 4-6"}));
+  EXPECT_EQ(races("acculock", "T0|w(x)| T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(a)| T1|w(x)|"),
+            (Races{"write-write 1-6"}));
+  // One of a later epoch takes the place of any.
+  EXPECT_EQ(races("acculock", "T0|w(x)| T0|post(s)| T0|acq(a)| T0|w(x)| T0|rel(a)| T1|take(s)| T1|acq(b)| T1|w(x)|"),
+            (Races{"write-write 4-8"}));
+}
+
 // AccuLock keeps one sighting of the last write: the second of two in one epoch replaces one with other locks.
 TEST(AccuLock, MissesWhatOneSightingCannotHold) {
   constexpr std::string_view kTrace = "t1|fork(t2)| t1|acq(a)| t1|w(x)| t1|rel(a)| t1|acq(b)| t1|w(x)| t1|rel(b)| "
@@ -98,6 +136,17 @@ TEST(Eraser, States) {
   EXPECT_EQ(races("eraser", "T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(b)| T1|w(x)| T1|rel(b)|"), Races{});
   EXPECT_EQ(races("eraser", "T0|acq(a)| T0|w(x)| T0|rel(a)| T1|acq(b)| T1|w(x)| T1|rel(b)| T0|acq(a)| T0|w(x)|"),
             (Races{"write-write 5-8"}));
+  // The candidates shrink with every access: a at the second, none at the third.
+  EXPECT_EQ(races("eraser",
+                  "T0|w(x)| T1|acq(a)| T1|acq(b)| T1|w(x)| T1|rel(b)| T1|rel(a)| T2|acq(a)| T2|w(x)| T2|rel(a)| "
+                  "T1|acq(b)| T1|w(x)|"),
+            (Races{"write-write 8-11"}));
+  // Shared by reads alone, and then written: modified from there on.
+  EXPECT_EQ(races("eraser", "T0|w(x)| T1|r(x)| T2|w(x)|"), (Races{"write-write 1-3"}));
+  // Its first owner is one thread of many once it is shared.
+  EXPECT_EQ(races("eraser", "T0|w(x)| T1|r(x)| T0|w(x)|"), (Races{"read-write 2-3"}));
+  // The latest access of another thread is named, though the thread's own is newer.
+  EXPECT_EQ(races("eraser", "T0|w(x)| T1|w(x)| T1|w(x)|"), (Races{"write-write 1-2", "write-write 1-3"}));
   // A read lock protects reads only.
   EXPECT_EQ(races("eraser", "T0|w(x)| T1|racq(a)| T1|r(x)| T1|rrel(a)| T2|racq(a)| T2|w(x)|"),
             (Races{"write-write 1-6"}));
@@ -239,6 +288,14 @@ TEST(Tree, Figure36HistoriesOfTheFourPlaces) {
 // A message in between is a new context; figure 3.7's array loop without synchronization is one context.
 TEST(Tree, MessagesAndSpans) {
   EXPECT_EQ(dropped({}, "T0|w(x)|p T0|fork(T1)| T0|w(x)|p T0|notify(c)| T0|w(x)|p T0|post(s)| T0|w(x)|p"), Numbers{});
+  // Algorithm 1, line 19: what is received is in the context, too.
+  EXPECT_EQ(dropped({}, "T0|post(s)| T1|w(x)|p T1|take(s)| T1|w(x)|p T1|w(x)|p"), (Numbers{5}));
+  EXPECT_EQ(dropped({}, "T0|store(f,release)| T1|w(x)|p T1|load(f,acquire)| T1|w(x)|p T1|w(x)|p"), (Numbers{5}));
+  // The relaxed store hands on what was before the fence: T1's read races with the second write alone.
+  constexpr std::string_view kFence =
+      "T0|w(x)|p T0|fence(release)| T0|w(x)|p T0|store(f,relaxed)| T1|load(f,acquire)| T1|r(x)|q";
+  EXPECT_EQ(dropped({}, kFence), Numbers{});
+  EXPECT_EQ(races("multilock", kFence), (Races{"write-read p-q"}));
   EXPECT_EQ(dropped({}, "T0|w(a)|p T0|w(b)|p T0|w(a)|p T0|w(b)|p T0|w(a)|p"), (Numbers{3, 4, 5}));
   EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x40,8)| T0|alloc(0x40,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{5}));
   EXPECT_EQ(dropped({}, "T0|w(0x40)|p T0|free(0x44,8)| T0|w(0x40)|p T0|w(0x40)|p"), (Numbers{4}));

@@ -74,7 +74,8 @@ void tell_start() {
 }
 
 int tell_end(bool failed) {
-  return __tsan_on_finalize != nullptr ? __tsan_on_finalize(failed ? 1 : 0) : (failed ? 1 : 0);
+  const int code = failed ? 1 : 0;
+  return __tsan_on_finalize != nullptr ? __tsan_on_finalize(code) : code;
 }
 
 }  // namespace pf::rt

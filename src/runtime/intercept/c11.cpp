@@ -8,15 +8,10 @@
 #include <new>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/intercept/once.h"
 
 using namespace pf;
 using namespace pf::rt;
-
-namespace pf::rt {
-
-int once(pthread_once_t* control, void (*function)());  // rendezvous.cpp
-
-}  // namespace pf::rt
 
 namespace {
 

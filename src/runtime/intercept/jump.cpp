@@ -61,7 +61,7 @@ void enter_context(Thread& t, const ucontext_t* to) {
   {
     const Scope scope(t);
     Line line(address_of(to));
-    Context& c = line.get<Context>(address_of(to), *t.arena);
+    auto& c = line.get<Context>(address_of(to), *t.arena);
     if (c.stack.bottom == nullptr) c.stack = fresh_call_stack();
     next = c.stack;
   }

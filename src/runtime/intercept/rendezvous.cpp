@@ -7,6 +7,7 @@
 
 #include "runtime/intercept/intercept.h"
 #include "runtime/intercept/lock_memory.h"
+#include "runtime/intercept/once.h"
 
 using namespace pf::rt;
 

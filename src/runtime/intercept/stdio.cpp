@@ -224,7 +224,7 @@ static ssize_t get_line(char** line, size_t* room, int end, FILE* f, uintptr_t p
   }
   take(f);
   if (n < 0) return n;
-  noted_write(line, sizeof *line, pc);
+  noted_write(static_cast<void*>(line), sizeof *line, pc);
   noted_write(room, sizeof *room, pc);
   noted_write(*line, static_cast<size_t>(n) + 1, pc);
   return n;
