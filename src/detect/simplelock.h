@@ -45,8 +45,11 @@ struct SimpleLock : Hybrid<Env> {
   static constexpr bool kSettles = true;
   enum Kind : uint8_t { Read = 0, Write = 1, AtomicRead = 2, AtomicWrite = 3 };
 
+  static constexpr unsigned kLockBits = 30;
+  static constexpr uint32_t kMaxLocks = (1U << kLockBits) - 1;  // far more than a thread can hold
+
   struct Entry : Stamp {
-    uint32_t locks : 30;  // how many protected it
+    uint32_t locks : kLockBits;  // how many protected it
     uint32_t kind : 2;
   };
   using Queue = Array<Entry, Env, 3>;  // enough for most variables
@@ -70,7 +73,7 @@ struct SimpleLock : Hybrid<Env> {
 
   template <Kind kKind>
   static void access(const Thread& t, Var& x, const Access& a, Env& env) {
-    const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0), kKind};
+    const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0) & kMaxLocks, kKind};
     if (is_seen(x.seen, now, env)) {
       env.count(SeenBefore);
       if (env.queue_length != 0) env.settle();
