@@ -44,7 +44,7 @@ class Periods {
  public:
   static constexpr uint64_t kAlways = uint64_t{1} << 32;
 
-  Periods(uint64_t rate, uint64_t length, uint64_t seed)
+  constexpr Periods(uint64_t rate, uint64_t length, uint64_t seed)
       : length_(length == 0 ? 1 : length), random_(mixed(seed + 1)) {  // seeds are neighbours, their sequences are not
     set_rate(rate);
     sampling_ = draw();
@@ -52,7 +52,7 @@ class Periods {
 
   bool sampling() const { return sampling_; }
   uint64_t rate() const { return rate_; }
-  void set_rate(uint64_t rate) { rate_ = rate < kAlways ? rate : kAlways; }
+  constexpr void set_rate(uint64_t rate) { rate_ = rate < kAlways ? rate : kAlways; }
 
   // So much work was done. Whether sampling began or ended.
   bool work(uint64_t units) {
@@ -70,12 +70,12 @@ class Periods {
   uint64_t sampled() const { return sampled_; }
 
  private:
-  bool draw() {
+  constexpr bool draw() {
     random_ += 0x9E3779B97F4A7C15U;
     return mixed(random_) >> 32 < rate_;
   }
   // SplitMix64's.
-  static uint64_t mixed(uint64_t x) {
+  static constexpr uint64_t mixed(uint64_t x) {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
     x = (x ^ x >> 27) * 0x94D049BB133111EBU;
     return x ^ x >> 31;

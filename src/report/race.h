@@ -85,6 +85,7 @@ struct Race {
   std::vector<Creation> threads = {};
   Process process = {};
   std::string chain = {};  // of a trace: which of those asked for, as written
+  bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
 
   std::string kind() const { return first.op + "-" + second.op; }

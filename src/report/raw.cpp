@@ -57,8 +57,9 @@ RawLocation location(const Json& j) {
 Result<RawLine> race(const Json& j) {
   const Json& accesses = field(j, "accesses");
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
+  const Json& by_locks = field(j, "by_locks");
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1])});
+                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>()});
 }
 
 RawSummary summary(const Json& j) {
@@ -69,6 +70,13 @@ RawSummary summary(const Json& j) {
                number(j, "bytes"),
                number(j, "dropped"),
                {}};
+  if (const Json& sampling = field(j, "sampling"); sampling.is_object()) {
+    s.samples = true;
+    s.rate = number(sampling, "rate");
+    s.work = number(sampling, "work");
+    s.sampled_work = number(sampling, "sampled_work");
+    s.sampled = number(sampling, "sampled");
+  }
   const Json& rules = field(j, "rules");
   if (!rules.is_object()) return s;
   for (const auto& [rule, count] : rules.items()) {

@@ -58,6 +58,7 @@ struct RawRace {
   uint64_t address = 0;
   RawLocation location;
   RawAccess first, second;
+  bool by_locks = false;  // of a potential one: nothing but the order of locks hid it
 };
 
 struct RawMisuse {
@@ -77,6 +78,8 @@ struct RawLost {
 struct RawSummary {
   uint64_t events = 0, accesses = 0, dynamic_races = 0, threads = 0, bytes = 0, dropped = 0;
   std::vector<std::pair<std::string, uint64_t>> rules;
+  bool samples = false;
+  uint64_t rate = 0, work = 0, sampled_work = 0, sampled = 0;  // rate: in parts of 2^32
 };
 
 struct RawWishes {  // what the program's own hooks ask for

@@ -117,6 +117,7 @@ void Session::take_line(Writer& w, const RawRace& line) {
     ++known.count;
     if (is_potential(known) && race.verdict == "real") {
       known.verdict = race.verdict;
+      known.by_locks = false;
       show_live([&](Renderer& renderer) { renderer.race(known); });
     }
     return;
@@ -174,10 +175,23 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.dropped += line.dropped;
   sums_.threads += line.threads;
   sums_.bytes += line.bytes;
+  if (line.samples) add_sampling(line);
   for (const auto& [rule, count] : line.rules) {
     const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
     known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
   }
+}
+
+// Of several processes: each at its own share of the work.
+void Session::add_sampling(const RawSummary& line) {
+  work_ += line.work;
+  sampled_work_ += line.sampled_work;
+  Sampling sum = sums_.sampling.value_or(Sampling{});
+  sum.asked = static_cast<double>(line.rate) / 4294967296.0;
+  sum.effective = work_ == 0 ? 0 : static_cast<double>(sampled_work_) / static_cast<double>(work_);
+  sum.accesses += line.accesses;
+  sum.sampled += line.sampled;
+  sums_.sampling = sum;
 }
 
 void Session::take_line(Writer&, const RawWishes& line) {
@@ -281,6 +295,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
   Race race;
   race.engine = engine(w);
   race.verdict = raw.verdict.empty() ? "real" : raw.verdict;
+  race.by_locks = raw.by_locks;
   race.location = name_location(w, raw);
   race.first = name_access(w, raw.first);
   race.second = name_access(w, raw.second);

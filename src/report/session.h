@@ -55,6 +55,7 @@ class Session {
   };
 
   Writer& writer(const std::string& file);
+  void add_sampling(const RawSummary& line);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);
   static void take_line(Writer& w, const RawModule& line);
@@ -90,6 +91,7 @@ class Session {
   std::vector<Misuse> misuses_;
   std::map<std::string, std::size_t> misuse_ids_;
   Summary sums_;
+  uint64_t work_ = 0, sampled_work_ = 0;  // of sampling engines
   bool found_ = false;
 };
 

@@ -48,8 +48,10 @@ class TextRenderer final : public Renderer {
       block(fmt::format("{} created by {} at", c.thread_text, c.parent_text), c.stack);
     }
     process(r.process);
-    if (r.hidden_by) {
+    if (r.hidden_by || r.by_locks) {
       fmt::print(out_, "  hidden in this run: nothing but lock order put the first before the second\n");
+    }
+    if (r.hidden_by) {
       lock_step("released", r.hidden_by->lock, r.hidden_by->release);
       lock_step("acquired", r.hidden_by->lock, r.hidden_by->acquire);
     }

@@ -19,10 +19,10 @@
 
 namespace pf::rt {
 
+template <class D>  // FastTrack or one with its variables
 class CompactStore {
  public:
-  using D = FastTrack<OnlineEnv>;
-  using Var = D::Var;
+  using Var = typename D::Var;
   using Epoch = OnlineEnv::Epoch;
   struct alignas(16) Cell {
     uint64_t mark[2];
@@ -36,7 +36,7 @@ class CompactStore {
     uint64_t& place(uint64_t word) { return readers[word >> kClockBit & 31]; }
     uint64_t known(uint64_t word) const { return readers[word >> kClockBit & 31]; }
   };
-  static void renew(Now& now, const D::Thread& t) {
+  static void renew(Now& now, const typename D::Thread& t) {
     const Epoch e = D::epoch(t);
     const uint64_t epoch = fits(e) ? epoch_bits(e) : kNoEpoch;
     if (now.epoch != epoch) now = {epoch, {}};
@@ -68,7 +68,6 @@ class CompactStore {
   static void note_readers(OnlineEnv& env, Now& now) {
     if (env.joined == 0) return;
     now.place(env.joined) = env.joined;
-    env.joined = 0;
   }
 
   static bool empty(const Cell& cell) {
@@ -327,7 +326,7 @@ class CompactStore {
     add(words, x, bytes, env);
     put(cell, words, 0, env);
   }
-  // Only a read leaves a set of readers, and then its thread is in it.
+  // Only a read leaves a set of readers; if it is recorded, its thread is in it.
   static void note_joined(const Var& x, OnlineEnv& env) {
     if (!x.reads.map.empty()) env.joined = readers_word(x.reads.map.name());
   }

@@ -1,6 +1,7 @@
 // The functions of host.h for one detector: each brings an event to its rule under the lock of its object.
 #include "runtime/host.h"
 #include "runtime/options.h"
+#include "runtime/output.h"
 #include "runtime/this_detector.h"
 
 namespace pf::rt {
@@ -20,12 +21,17 @@ void at_object(Thread& t, uintptr_t address, Rule rule) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);
   ++t.events;
+  Host::pass_time(of(t));
   Line line(address);
   rule(of(t).state, line.get<T>(address, *t.arena).state, of(t).env);
   of(t).renew();
 }
 
 }  // namespace
+
+void start() {
+  if constexpr (Host::kSamples) sampling::begin(output::directory());
+}
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {
   return Host::new_thread(static_cast<Host::HostThread*>(parent), info);
@@ -98,6 +104,7 @@ void fence(Thread& t, int order) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);
   ++t.events;
+  Host::pass_time(of(t));
   D::fence(of(t).state, static_cast<MemoryOrder>(order), of(t).env);
   of(t).renew();
 }
@@ -107,6 +114,7 @@ namespace {
 template <Op kOp>
 void access_any(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   ++t.accesses;
+  Host::look_at_period(of(t));
   if (!Host::same_epoch<kOp>(t, address, size)) Host::access_slow<kOp>(t, address, size, pc);
 }
 
@@ -118,11 +126,13 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
 void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   if (size == 0) return;
   const Scope scope(t);
+  Host::pass_time(of(t));
   Host::begin_block(of(t), address, size);
 }
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0 || t.ignore_writes != 0) return;
   const Scope scope(t);
+  Host::pass_time(of(t));
   Host::end_block(of(t), address, size, pc);
 }
 void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {

@@ -43,6 +43,7 @@ struct OnlineEnv {
     Verdict verdict;
     uintptr_t granule;
     uint8_t bytes;
+    bool by_locks;  // of a potential race: nothing but the order of locks hid it
   };
 
   void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
@@ -50,7 +51,13 @@ struct OnlineEnv {
   Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
-    const Found f{prior, verdict, at & ~uintptr_t{7}, part};
+    note({prior, verdict, at & ~uintptr_t{7}, part, false});
+  }
+  // The same, of a pair that only locks order; where in the full order is for a host that can look back (hybrid.h).
+  [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict, Epoch) {
+    note({prior, verdict, at & ~uintptr_t{7}, part, true});
+  }
+  void note(const Found& f) {
     if (found_count < kFewFound) {
       found[found_count++] = f;
     } else if (!is_noted(f)) {
@@ -69,6 +76,7 @@ struct OnlineEnv {
   void look_at(uint64_t bytes) { part = static_cast<uint8_t>(bytes); }
   void count(unsigned) {}  // a counter costs as much as the rule
   void settle() { ++settled; }
+  bool samples() const { return sampling; }
 
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
@@ -86,7 +94,8 @@ struct OnlineEnv {
   uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
   uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;
-  unsigned settled = 0;  // how many of its variables
+  unsigned settled = 0;   // how many of its variables
+  bool sampling = false;  // the thread is in a sampling period
 
   // Of these, one access over much memory may find as many as there are bytes; past a few, only those with another access.
   static constexpr unsigned kFewFound = 32;

@@ -5,6 +5,7 @@
 #include "runtime/options.h"
 #include "runtime/output.h"
 #include "runtime/registry.h"
+#include "runtime/sampling.h"
 
 namespace pf::rt {
 namespace {
@@ -196,7 +197,7 @@ void halt_if_asked() {
   Text out;
   const std::string_view verdict = name(f.verdict);
   out.put("{\"raw\":\"race\",\"key\":").number(key).put(",\"verdict\":\"").put(verdict.data(), verdict.size());
-  out.put("\",\"address\":").number(f.address).put(",\"location\":");
+  out.put(f.by_locks ? "\",\"by_locks\":true,\"address\":" : "\",\"address\":").number(f.address).put(",\"location\":");
   put_location(f.address, out);
   out.put(",\"accesses\":[");
   put_access(index(f.prior_thread), prior, out);
@@ -272,8 +273,17 @@ uint64_t reported() { return __atomic_load_n(&g_reported, __ATOMIC_RELAXED); }
 
 namespace {
 
+uint64_t sampled_by(const Thread& t) {
+  return t.sampled + (sampling::is_on(t.period) ? t.accesses - t.sampled_since : 0);
+}
+void put_sampling(Text& out, uint64_t sampled) {
+  const sampling::Counts c = sampling::counts();
+  out.put(",\"sampling\":{\"rate\":").number(c.rate).put(",\"work\":").number(c.work);
+  out.put(",\"sampled_work\":").number(c.sampled_work).put(",\"sampled\":").number(sampled).put('}');
+}
+
 struct Totals {
-  uint64_t accesses, events;
+  uint64_t accesses, events, sampled;
 };
 constinit Totals g_ended = {};  // of threads that are gone
 
@@ -281,6 +291,7 @@ void add_thread(Thread& t, void* argument) {
   auto& sum = *static_cast<Totals*>(argument);
   sum.accesses += t.accesses;
   sum.events += t.events;
+  sum.sampled += sampled_by(t);
 }
 
 }  // namespace
@@ -288,6 +299,7 @@ void add_thread(Thread& t, void* argument) {
 void count_ended(const Thread& t) {
   __atomic_fetch_add(&g_ended.accesses, t.accesses, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.events, t.events, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.sampled, sampled_by(t), __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -315,7 +327,9 @@ void write_summary() {
       .put(",\"accesses\":")
       .number(sum.accesses);
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
-  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":0,\"rules\":{}}");
+  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":0,\"rules\":{}");
+  if (sampling::is_used()) put_sampling(out, sum.sampled);
+  out.put('}');
   output::line(out);
 }
 

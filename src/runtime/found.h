@@ -12,6 +12,7 @@ struct Finding {
   depot::Id now;
   uintptr_t address;
   Verdict verdict;
+  bool by_locks;  // of a potential race: nothing but the order of locks hid it
 };
 
 [[gnu::noinline, gnu::cold]] void found(Thread& t, const Finding& f);

@@ -7,6 +7,8 @@
 
 namespace pf::rt::host {
 
+void start();  // once options are known, before the first thread
+
 // --- threads ---
 Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its parent so far; null parent: after nothing
 void end(Thread& t);                                   // its clock slot may go to a later thread

@@ -7,11 +7,13 @@
 #pragma once
 #include "core/array.h"
 #include "detect/detector.h"
+#include "detect/pacer.h"
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
+#include "runtime/sampling.h"
 
 namespace pf::rt {
 
@@ -22,7 +24,11 @@ struct StoreOf {
 };
 template <>
 struct StoreOf<FastTrack<OnlineEnv>> {
-  using Type = CompactStore;
+  using Type = CompactStore<FastTrack<OnlineEnv>>;
+};
+template <>
+struct StoreOf<Pacer<OnlineEnv>> {
+  using Type = CompactStore<Pacer<OnlineEnv>>;
 };
 
 template <template <class> class Template>
@@ -31,6 +37,7 @@ class OnlineHost {
   using Env = OnlineEnv;
   using D = Template<Env>;
   static_assert(Detector<D, Env>);
+  static constexpr bool kSamples = Samples<D, Env>;
   using Store = typename StoreOf<D>::Type;
   using Cell = typename Store::Cell;
 
@@ -59,6 +66,45 @@ class OnlineHost {
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
+  // --- sampling periods ---
+
+  // At every entry into the runtime that may publish: a unit of work is done, and a period may have begun or ended.
+  static void pass_time(HostThread& t) {
+    if constexpr (kSamples) {
+      sampling::work(t);
+      look_at_period(t);
+    }
+  }
+  [[gnu::always_inline]] static void look_at_period(HostThread& t) {
+    if constexpr (kSamples) {
+      if (t.period != sampling::period()) [[unlikely]]
+        see_period(t);
+    }
+  }
+  [[gnu::noinline, gnu::cold]] static void see_period(HostThread& t) {
+    const Scope scope(t);
+    const bool before = sampling::is_on(t.period);
+    t.period = sampling::period();
+    t.env.sampling = sampling::is_on(t.period);
+    if (t.env.sampling == before) return;
+    if (t.env.sampling) {
+      if constexpr (kSamples) D::begin_sampling(t.state, t.env);
+      t.sampled_since = t.accesses;
+    } else {
+      t.sampled += t.accesses - t.sampled_since;
+    }
+    t.renew();
+  }
+  // Between periods, nothing to do for memory that was never sampled.
+  static bool is_spared(HostThread& t, uintptr_t address, uintptr_t size) {
+    look_at_period(t);
+    if (!kSamples || sampling::is_on(t.period)) return false;
+    for (uintptr_t g = address & ~uintptr_t{7}; g < address + size; g += 8) {
+      if (!Store::empty(hot_cell(g))) return false;
+    }
+    return true;
+  }
+
   // --- plain accesses ---
 
   // Hot: one load to find the cell, one of its latest mark, one compare.
@@ -69,6 +115,13 @@ class OnlineHost {
       return access_by_stranger<kOp>(address, kSize, pc);
     ++t->accesses;
     const uintptr_t offset = address & 7;
+    if constexpr (kSamples) {
+      if (t->period != sampling::period()) [[unlikely]]
+        return access_slow<kOp>(*t, address, kSize, pc);
+      if (!sampling::is_on(t->period) && kSize <= 8 && offset + kSize <= 8 && Store::empty(hot_cell(address)))
+          [[likely]]
+        return;
+    }
     if constexpr (kSize == 16) {
       const Cell* cell = &hot_cell(address);
       if (offset == 0 && (address & kInChunk) <= kInChunk - 15 &&
@@ -129,6 +182,7 @@ class OnlineHost {
   template <Op kOp>
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if ((writes(kOp) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
+    if (is_spared(of(t), address, size)) return;
     const Scope scope(t);
     const uint32_t what = packed(kOp, size);
     const depot::Id id = describe(t, pc, what);
@@ -137,10 +191,12 @@ class OnlineHost {
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
       of(t).env.at = at;
+      of(t).env.joined = 0;
       visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
         writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
       });
-      if (kOp == Op::Read) Store::note_readers(of(t).env, of(t).now);
+      // A read that is not sampled leaves a set that its thread is not in.
+      if (kOp == Op::Read && (!kSamples || of(t).env.sampling)) Store::note_readers(of(t).env, of(t).now);
     });
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
@@ -153,6 +209,7 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
+    pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
@@ -173,6 +230,7 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
+    pass_time(t);
     depot::Id a = 0;
     bool done = false;
     {
@@ -195,6 +253,10 @@ class OnlineHost {
     auto* t = spare_thread();
     t->info = info;
     t->env.arena = t->arena;
+    if constexpr (kSamples) {
+      t->period = sampling::period();
+      t->env.sampling = sampling::is_on(t->period);
+    }
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
     if (parent != nullptr) {
@@ -235,11 +297,12 @@ class OnlineHost {
 
   // Marks all of a small block as freed, and of a large one what was ever accessed: the rest costs no memory.
   static void end_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    const bool touched_only = size > kMarkWhole || (kSamples && !t.env.sampling);
     const uint32_t what = packed(Op::Free, size);
     const depot::Id a = describe(t, pc, what);
     const Deed deed = deed_of(t, pc, what);
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      if ((size > kMarkWhole && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
+      if ((touched_only && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
       visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
         D::write(t.state, x, Store::access(a), t.env);
@@ -247,7 +310,7 @@ class OnlineHost {
         D::write(t.state, x, Store::access(a), t.env);
       });
     };
-    if (size > kMarkWhole) {
+    if (touched_only) {
       for_each_touched_granule(address, size, free_granule);
     } else {
       for_each_granule(address, size, free_granule);
@@ -288,7 +351,7 @@ class OnlineHost {
   static void atomic_before(HostThread& t, Atomic* object, uintptr_t address, unsigned size, Op op, MemoryOrder order,
                             depot::Id a) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
-    if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
+    if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || is_spared(t, address, size)) return;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
@@ -396,7 +459,7 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
     t.env.take_found([&](const Env::Found& f) {
       Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
-        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict});
+        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict, f.by_locks});
       });
     });
   }

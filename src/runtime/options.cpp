@@ -53,6 +53,12 @@ void set(const Pair& p) {
 // `photofinish run` has checked them.
 void set_of_chain(const Pair& p) {
   if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
+  if (is(p.key, p.key_size, "period")) g_options.period = static_cast<uint64_t>(number(p));
+  if (is(p.key, p.key_size, "rate")) g_options.rate = parse_rate({p.value, p.value_size}).value_or(g_options.rate);
+  if (is(p.key, p.key_size, "seed")) {
+    g_options.seed = static_cast<uint64_t>(number(p));
+    g_options.has_seed = true;
+  }
 }
 
 bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "core/periods.h"
+
 namespace pf::rt {
 
 // Of the library, not of the environment: one library per detector.
@@ -16,6 +18,9 @@ struct Options {
   bool report_destroy_locked = true;
   int exitcode = 66;
   uint32_t queue_length = 1;  // simplelock's q, of the chain
+  // pacer's:
+  uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
+  bool has_seed = false;  // else every run draws its own
 };
 extern Options g_options;
 

@@ -203,6 +203,7 @@ void modules() {
   if (!write_whole(out.data(), out.size()) && open_again()) write_whole(out.data(), out.size());
 }
 
+const char* directory() { return g_directory; }
 bool supervised() { return g_supervised; }
 int descriptor() { return __atomic_load_n(&g_fd, __ATOMIC_RELAXED); }
 void make_way(int fd) {

@@ -18,6 +18,7 @@ void modules();
 bool is_anonymous(uintptr_t address);
 
 // Whether `photofinish run` is our parent and decides about the exit code.
+const char* directory();  // null if there is none yet
 bool supervised();
 // Whether this descriptor is ours: a program that closes all descriptors does not mean it.
 bool is_ours(int fd);

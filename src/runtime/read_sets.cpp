@@ -96,6 +96,14 @@ SetEntry* copy_with(const Set* old, const SetEntry& entry, uint32_t& count, Aren
   return entries;
 }
 
+// The first entries, in a piece of memory of their size.
+SetEntry* shortened(SetEntry* entries, uint32_t from, uint32_t count, Arena& arena) {
+  auto* copy = static_cast<SetEntry*>(arena.allocate(count * sizeof(SetEntry)));
+  for (uint32_t i = 0; i < count; ++i) copy[i] = entries[i];
+  arena.deallocate(entries, from * sizeof(SetEntry));
+  return copy;
+}
+
 }  // namespace
 
 const Set& at(uint32_t id) { return g_sets[id]; }
@@ -132,6 +140,22 @@ SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena) {
   const SetName next = intern(entries, count, arena);
   step = {set, next, entry.epoch, entry.access};
   return next;
+}
+
+SetName without(SetName set, Slot slot, Arena& arena) {
+  const Set& old = g_sets[set.id];
+  auto* entries = static_cast<SetEntry*>(arena.allocate(old.count * sizeof(SetEntry)));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < old.count; ++i) {
+    if (old.entries[i].epoch.slot() != slot) entries[count++] = old.entries[i];
+  }
+  if (count == old.count || count == 0) {
+    arena.deallocate(entries, old.count * sizeof(SetEntry));
+    if (count == 0) return {};
+    retain(set);
+    return set;
+  }
+  return intern(shortened(entries, old.count, count, arena), count, arena);
 }
 
 }  // namespace pf::rt::sets

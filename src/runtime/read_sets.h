@@ -49,6 +49,8 @@ void retain(SetName set);
 void release(SetName set, Arena& arena);
 // The set with this mark, retained; the mark of the same slot is replaced.
 SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena);
+// The set without this slot's mark, retained; empty if nothing is left.
+SetName without(SetName set, Slot slot, Arena& arena);
 
 inline constexpr unsigned kSteps = 64;  // that a thread remembers
 
@@ -66,6 +68,12 @@ class ReadSet {
   }
   void put(const Mark<Env>& m, Env& env) {
     const SetName next = sets::with(name_, {m.epoch, m.access.id}, env.set_steps, *env.arena);
+    clear(env);
+    name_ = next;
+  }
+  void remove(Slot slot, Env& env) {
+    if (empty()) return;
+    const SetName next = sets::without(name_, slot, *env.arena);
     clear(env);
     name_ = next;
   }

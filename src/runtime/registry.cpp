@@ -49,10 +49,11 @@ void bind_self(Thread& t) {
   line.get<Handle>(handle, *t.arena).thread = &t;
 }
 
-void unbind(pthread_t handle, Arena& arena) {
+// Not if the handle is another thread's by now: libc gives it away again as soon as a join is over.
+void unbind(pthread_t handle, const Thread& whose, Arena& arena) {
   Line line(handle);
   auto* h = line.find<Handle>(handle);
-  if (h == nullptr) return;
+  if (h == nullptr || h->thread != &whose) return;
   line.remove(h);
   arena.deallocate(h, sizeof(Handle));
 }
@@ -126,7 +127,7 @@ void end(Thread& t) {
     detached = t.info->detached;
   }
   if (!detached) return;
-  unbind(libc::pthread_self(), *t.arena);
+  unbind(libc::pthread_self(), t, *t.arena);
   host::destroy(t);
 }
 
@@ -136,16 +137,15 @@ Thread* by_handle(pthread_t handle) {
   return h == nullptr ? nullptr : h->thread;
 }
 
-void joined(Thread& t, Thread* child) {
+void joined(Thread& t, Thread* child, pthread_t handle) {
   if (child == nullptr) return;
   const Scope scope(t);
+  unbind(handle, *child, *t.arena);
   while (!__atomic_load_n(&child->info->ended, __ATOMIC_ACQUIRE)) sys::yield();  // its last steps
   host::join(t, *child);
   child->info->joined = true;
   host::destroy(*child);
 }
-
-void forget_handle(Thread& t, pthread_t handle) { unbind(handle, *t.arena); }
 
 void detached(Thread& t, pthread_t handle) {
   const Scope scope(t);
@@ -158,7 +158,7 @@ void detached(Thread& t, pthread_t handle) {
     ended = child->info->ended;
   }
   if (!ended) return;  // it forgets itself at its end
-  unbind(handle, *t.arena);
+  unbind(handle, *child, *t.arena);
   host::destroy(*child);
 }
 

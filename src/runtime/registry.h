@@ -19,8 +19,7 @@ void end(Thread& t);
 
 // Who has this handle; null if unknown. Ask before the handle is joined: it may belong to another thread afterwards.
 Thread* by_handle(pthread_t handle);
-void forget_handle(Thread& t, pthread_t handle);
-void joined(Thread& t, Thread* child);  // t comes after all that the child did
+void joined(Thread& t, Thread* child, pthread_t handle);  // t comes after all that the child did
 void detached(Thread& t, pthread_t handle);
 
 void set_name(Thread& t, const char* name);

@@ -9,6 +9,7 @@
 #include "runtime/chunks.h"
 #include "runtime/found.h"
 #include "runtime/hooks.h"
+#include "runtime/host.h"
 #include "runtime/instrumented.h"
 #include "runtime/libc.h"
 #include "runtime/options.h"
@@ -89,6 +90,7 @@ void initialize() {
   parse_options(default_options());
   read_options(initial_environment());
   dl_iterate_phdr(&find_program, nullptr);
+  host::start();
   registry::adopt_main();
   watch_forks();
   become_own_process();

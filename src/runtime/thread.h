@@ -65,6 +65,7 @@ struct Thread {
   uint32_t busy;  // depth of Scope: the runtime is at work on this thread
   uint32_t ignore_reads, ignore_writes, ignore_sync;
   uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
+  uint32_t period;  // of sampling.h, as the thread has seen it last
 
   Frame* bottom;
   Arena* arena;
@@ -75,8 +76,10 @@ struct Thread {
   ThreadInfo* info;
   Thread* next;  // in the registry, guarded by its lock
   Thread* previous;
-  uint64_t events;   // synchronization seen
-  uintptr_t caller;  // of the outermost intercepted function, 0 outside of one
+  uint64_t events;                  // synchronization seen
+  uint32_t work;                    // units that sampling.h was not told yet
+  uint64_t sampled, sampled_since;  // accesses in periods that are over; what `accesses` was when this one began
+  uintptr_t caller;                 // of the outermost intercepted function, 0 outside of one
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;

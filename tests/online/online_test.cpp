@@ -19,6 +19,7 @@
 
 #include "online/realize.h"
 #include "property/guarantees.h"
+#include "property/random_traces.h"
 #include "property/shrink.h"
 #include "report/raw.h"
 #include "support/text_trace.h"
@@ -33,21 +34,18 @@ namespace fs = std::filesystem;
 using report::RawAccess;
 using report::RawRace;
 
-uint64_t from_environment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
 uint64_t traces() { return from_environment("PF_ONLINE_TRACES", 600); }
 uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 
 struct Config {
   std::string engine, compiler, options;  // as the chain has them, each after a comma
   Guarantee guarantee;
+  bool periods = false;  // traces with sampling marks
 
   // Of letters and digits.
   std::string name() const {
     std::string name = engine + "_" + compiler + options;
-    std::ranges::replace_if(name, [](char c) { return c == ',' || c == '='; }, '_');
+    std::ranges::replace_if(name, [](char c) { return c == ',' || c == '=' || c == '%'; }, '_');
     return name;
   }
   friend std::ostream& operator<<(std::ostream& out, const Config& c) { return out << c.name(); }
@@ -314,6 +312,15 @@ Trace generate(uint64_t seed) {
   return trace;
 }
 
+Trace generate_for(const Config& config, uint64_t seed) {
+  return config.periods ? with_periods(generate(seed), seed, true) : generate(seed);
+}
+
+// Else nobody knows whether its first accesses are sampled.
+bool starts_with_mark(std::span<const Event> trace) {
+  return !trace.empty() && (trace.front().op == Op::SamplingOn || trace.front().op == Op::SamplingOff);
+}
+
 struct Seeded {
   uint64_t seed;
   Trace trace;
@@ -324,6 +331,7 @@ std::string verify(const Config& config, const std::vector<Seeded>& traces) {
   Batch batch;
   uint32_t sites = 0;
   for (const auto& [seed, trace] : traces) {
+    if (config.periods && !starts_with_mark(trace)) return {};
     auto play = realize(trace, seed, sites);
     if (!play || sites + play->accesses > kSites) return {};
     sites += play->accesses;
@@ -336,18 +344,21 @@ std::string verify(const Config& config, const std::vector<Seeded>& traces) {
   return {};
 }
 
-// What is left of the failing traces: the fewest, and each as short as can be.
+// What is left of the failing traces: the fewest, and each as short as can be, that fail in the same way.
 std::vector<Seeded> shrink_all(const Config& config, std::vector<Seeded> traces) {
+  const auto kind = [](const std::string& wrong) { return wrong.substr(0, wrong.find(':')); };
+  const std::string first = kind(verify(config, traces));
+  const auto fails = [&](const std::vector<Seeded>& some) { return kind(verify(config, some)) == first; };
   for (std::size_t i = traces.size(); i-- > 0 && traces.size() > 1;) {
     std::vector<Seeded> fewer = traces;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!verify(config, fewer).empty()) traces = std::move(fewer);
+    if (fails(fewer)) traces = std::move(fewer);
   }
   for (std::size_t i = traces.size(); i-- > 0;) {
     traces[i].trace = shrink(traces[i].trace, [&](std::span<const Event> t) {
       std::vector<Seeded> smaller = traces;
       smaller[i].trace.assign(t.begin(), t.end());
-      return !verify(config, smaller).empty();
+      return fails(smaller);
     });
   }
   return traces;
@@ -356,7 +367,7 @@ std::vector<Seeded> shrink_all(const Config& config, std::vector<Seeded> traces)
 // The traces of a batch by their seeds, made small.
 std::string describe_failure(const Config& config, const std::vector<uint64_t>& seeds) {
   std::vector<Seeded> traces;
-  for (const uint64_t seed : seeds) traces.push_back({seed, generate(seed)});
+  for (const uint64_t seed : seeds) traces.push_back({seed, generate_for(config, seed)});
   if (verify(config, traces).empty()) return "and not again when repeated\n";
   if (std::getenv("PF_NO_SHRINK") == nullptr) traces = shrink_all(config, std::move(traces));
   std::string text = "shrunk to\n";
@@ -375,10 +386,10 @@ TEST_P(Online, KeepsTheGuaranteeOfItsEngine) {
   std::vector<std::vector<uint64_t>> seeds;
   uint32_t sites = kSites;
   for (uint64_t seed = first_seed(); seed < first_seed() + traces(); ++seed) {
-    auto play = realize(generate(seed), seed, sites);
+    auto play = realize(generate_for(config, seed), seed, sites);
     ASSERT_TRUE(play) << "seed " << seed << " cannot be played\n" << show(generate(seed));
     if (sites + play->accesses > kSites || !knows_joins(config)) {
-      play = realize(generate(seed), seed, sites = 0);
+      play = realize(generate_for(config, seed), seed, sites = 0);
       batches.emplace_back();
       seeds.emplace_back();
     }
@@ -531,6 +542,10 @@ std::vector<Config> configs() {
     const std::string engine = entry.path().filename();
     for (const char* compiler : {"clang", "gcc"}) {
       all.push_back({engine, compiler, "", kGuarantees.at(engine)});
+      if (engine == "pacer") {
+        all.push_back({engine, compiler, ",rate=100%", racy_variables});
+        all.push_back({engine, compiler, ",rate=0", sampled_shortest_races, true});
+      }
       if (engine != "simplelock") continue;
       all.push_back({engine, compiler, ",q=0", every_hybrid_race(one_without_lock)});
       all.push_back({engine, compiler, ",q=2", only_hybrid_races(one_without_lock)});

@@ -132,6 +132,8 @@ constexpr auto kTable = make_sites(std::make_index_sequence<kSites + 1>());
 
 // --- everything else ---
 
+extern "C" void AnnotateSampling(const char* file, int line, int on);  // the runtime's
+
 pthread_mutex_t g_mutexes[3][kLocks];
 pthread_rwlock_t g_rwlocks[kLocks];
 pthread_spinlock_t g_spinlocks[kLocks];
@@ -275,6 +277,7 @@ INVISIBLE void play(const Step& s) {
     case Act::Post: return expect(sem_post(&g_semaphores[s.object]) == 0, "no post");
     case Act::Take: return expect(take_semaphore(s) == 0, "nothing to take");
     case Act::Fence: return fence(s.order);
+    case Act::Sample: return AnnotateSampling(__FILE__, __LINE__, s.variant);
   }
 }
 

@@ -122,6 +122,8 @@ class Realizer {
         if (posted_[e.target]-- == 0) return false;
         object_step(e, Act::Take);
         return true;
+      case Op::SamplingOn:
+      case Op::SamplingOff: emit(e, Act::Sample).variant = e.op == Op::SamplingOn; return true;
       case Op::Fence: emit(e, Act::Fence).order = static_cast<uint8_t>(e.order); return true;
       default: return false;
     }

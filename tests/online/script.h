@@ -33,7 +33,8 @@ enum class Act : uint8_t {
   Barrier,
   Post,
   Take,
-  Fence
+  Fence,
+  Sample  // from here on everything, or nothing: `variant`
 };
 
 // The ways to make an access. Those with an order come in as many as there are memory orders.

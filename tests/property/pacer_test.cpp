@@ -25,26 +25,6 @@ std::string verify(std::span<const Event> trace, Make make_pacer) {
   return sampled_shortest_races(trace, reports);
 }
 
-// Marks at random places, the first of all events among them.
-Trace with_periods(const Trace& trace, uint64_t seed) {
-  Trace marked;
-  uint64_t random = seed;
-  bool on = false;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    if (i == 0 || random >> 33 < (uint64_t{1} << 31) / (2 + seed % 7)) {
-      Event mark;
-      mark.thread = trace[i].thread;
-      on = i == 0 ? random >> 40 & 1 : !on;
-      mark.op = on ? Op::SamplingOn : Op::SamplingOff;
-      marked.push_back(mark);
-    }
-    marked.push_back(trace[i]);
-  }
-  for (std::size_t i = 0; i < marked.size(); ++i) marked[i].site = SiteId{static_cast<uint32_t>(i) + 1};
-  return marked;
-}
-
 void test_periods(Make make_pacer, uint64_t count) {
   for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const Trace trace = with_periods(generate(seed), seed);

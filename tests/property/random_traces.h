@@ -37,4 +37,26 @@ inline Trace generate_few_sites(uint64_t seed) {
   return generate(options);
 }
 
+// The trace with sampling marks at random places, the first of all events among them; the others before accesses only, if
+// somebody must be there to make them. Each event is a site of its own.
+inline Trace with_periods(const Trace& trace, uint64_t seed, bool before_accesses = false) {
+  Trace marked;
+  uint64_t random = seed;
+  bool on = false;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    const bool wanted = random >> 33 < (uint64_t{1} << 31) / (2 + seed % 7);
+    if (i == 0 || (wanted && (is_access(trace[i].op) || !before_accesses))) {
+      Event mark;
+      mark.thread = trace[i].thread;
+      on = i == 0 ? (random >> 40 & 1) != 0 : !on;
+      mark.op = on ? Op::SamplingOn : Op::SamplingOff;
+      marked.push_back(mark);
+    }
+    marked.push_back(trace[i]);
+  }
+  for (std::size_t i = 0; i < marked.size(); ++i) marked[i].site = SiteId{static_cast<uint32_t>(i) + 1};
+  return marked;
+}
+
 }  // namespace pf

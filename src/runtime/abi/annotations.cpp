@@ -5,6 +5,7 @@
 #include "runtime/hooks.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/registry.h"
+#include "runtime/sampling.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -35,6 +36,8 @@ PF_ANNOTATE(AnnotateCondVarWait, const void* p, const void*) {
   PF_THREAD(t);
   host::take(*t, address_of(p));
 }
+// Sampling engines: from now on everything is sampled, or nothing, instead of what the rate asks for.
+PF_ANNOTATE(AnnotateSampling, int on) { sampling::force(on != 0); }
 PF_ANNOTATE(AnnotateRWLockCreate, const void*) {}
 PF_ANNOTATE(AnnotateRWLockCreateStatic, const void*) {}
 PF_ANNOTATE(AnnotateRWLockDestroy, const void* l) {

@@ -67,8 +67,7 @@ int join(pthread_t handle, Wait wait) {
   Thread* child = registry::by_handle(handle);
   const int result = wait();
   if (result != 0 || child == nullptr) return result;
-  registry::forget_handle(*t, handle);
-  registry::joined(*t, child);
+  registry::joined(*t, child, handle);
   return result;
 }
 

@@ -1,0 +1,80 @@
+#include "runtime/sampling.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "core/control.h"
+#include "runtime/options.h"
+#include "runtime/say.h"
+
+namespace pf::rt::sampling {
+
+constinit uint32_t g_period = 0;
+
+namespace {
+
+constinit Periods g_periods{0, 1, 0};
+constinit SpinLock g_lock;
+constinit uint32_t g_batch = 1;  // units that a thread tells at once
+constinit bool g_used = false, g_forced = false;
+constinit Control g_own_control{};  // when there is no file
+constinit Control* g_control = &g_own_control;
+
+uint64_t fresh_seed() {
+  timespec now{};
+  sys::call_on(SYS_clock_gettime, reinterpret_cast<void*>(CLOCK_REALTIME), reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_nsec) << 32 ^ static_cast<uint64_t>(now.tv_sec) ^
+         static_cast<uint64_t>(sys::process_id()) << 20;
+}
+
+void set(bool on) {
+  if (is_on(g_period) != on) __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
+}
+
+// Shared with whoever wants to change the rate while the program runs. Later processes of the run find it as it is.
+Control* map_control(const char* run_directory) {
+  Text path;
+  path.put(run_directory).put("/").put(kControlFile);
+  const long fd = sys::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (sys::failed(fd)) return nullptr;
+  const bool sized = !sys::failed(sys::call(SYS_ftruncate, fd, sizeof(Control)));
+  const long at = sys::call(SYS_mmap, 0, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  sys::close(static_cast<int>(fd));
+  return sized && !sys::failed(at) ? reinterpret_cast<Control*>(at) : nullptr;
+}
+
+}  // namespace
+
+void begin(const char* run_directory) {
+  g_used = true;
+  if (Control* shared = run_directory != nullptr ? map_control(run_directory) : nullptr; shared != nullptr)
+    g_control = shared;
+  uint64_t nobody = Control::kUnset;
+  __atomic_compare_exchange_n(&g_control->rate, &nobody, Control::of(g_options.rate), false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+  const uint64_t rate = Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED));
+  g_periods = Periods(rate, g_options.period, g_options.has_seed ? g_options.seed : fresh_seed());
+  g_batch = 1 + static_cast<uint32_t>(g_options.period / 128);
+  set(g_periods.sampling());
+}
+
+void work(Thread& t) {
+  if (++t.work < g_batch) [[likely]]
+    return;
+  const Guard guard(g_lock);
+  g_periods.set_rate(Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED)));
+  if (g_periods.work(t.work) && !g_forced) set(g_periods.sampling());
+  t.work = 0;
+}
+
+void force(bool on) {
+  const Guard guard(g_lock);
+  g_forced = true;
+  set(on);
+}
+
+bool is_used() { return g_used; }
+Counts counts() { return {g_periods.rate(), g_periods.done(), g_periods.sampled()}; }
+
+}  // namespace pf::rt::sampling

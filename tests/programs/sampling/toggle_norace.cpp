@@ -1,0 +1,52 @@
+// Periods begin and end under the load of many threads, from several reasons at once: no false alarm, whatever the moment.
+// RUN: %cxx -O1 %s -o %t
+// RUN: %with pacer,rate=0 %norace %t 8
+// RUN: %with pacer,rate=1%%,period=20 %norace %t 8
+// RUN: %with pacer,rate=50%%,period=2 %norace %t 64
+// RUN: %with pacer,rate=10%%,period=7 %norace %t 64
+// RUN: %with pacer,rate=100%% %norace %t 8
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+
+std::mutex lock;
+std::shared_mutex shared_lock;
+int counter, table[16], published;
+std::atomic<int> ready;
+
+void work(int own) {
+  for (int i = 0; i < 200; ++i) {
+    {
+      const std::lock_guard guard(lock);
+      ++counter;
+    }
+    if (i % 16 == own % 16) {
+      const std::unique_lock guard(shared_lock);
+      table[i % 16] = i;
+    } else {
+      const std::shared_lock guard(shared_lock);
+      if (table[i % 16] == -1) std::abort();
+    }
+    if (ready.load(std::memory_order_acquire) != 0 && published != 1) std::abort();
+    if (i == 100 && own == 0) {
+      published = 1;
+      ready.store(1, std::memory_order_release);
+    }
+    int* mine = new int(i);
+    delete mine;
+    if (i % 50 == 0)
+      std::thread([&] {
+        const std::lock_guard guard(lock);
+        ++counter;
+      }).join();
+  }
+}
+
+int main(int, char** arguments) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < std::atoi(arguments[1]); ++i) threads.emplace_back(work, i);
+  for (std::thread& t : threads) t.join();
+}
