@@ -26,6 +26,12 @@ struct Request {
 Result<std::filesystem::path> runtime_of(const std::string& chain_text) {
   const Result<Chain> chain = parse_chain(chain_text, offline_catalog());
   if (!chain) return chain.error();
+  for (const StageSpec& stage : std::span(chain->stages).first(chain->stages.size() - 1)) {
+    if (stage.info->name != "tree" || chain->stages.size() > 2)
+      return Error{fmt::format("'{}' filters traces, not programs", stage.info->name)};
+    if (const auto threads = stage.options.find("threads"); threads != stage.options.end() && threads->second != "1")
+      return Error{"tree,threads=2 filters traces, not programs"};
+  }
   const std::string detector(chain->detector().info->name);
   if (const auto folder = find_runtime(detector)) return *folder;
   const std::vector<std::string> others = available_runtimes();

@@ -70,6 +70,8 @@ RawSummary summary(const Json& j) {
                number(j, "bytes"),
                number(j, "dropped"),
                {}};
+  s.filtered = number(j, "filtered");
+  s.filter_bytes = number(j, "filter_bytes");
   if (const Json& sampling = field(j, "sampling"); sampling.is_object()) {
     s.samples = true;
     s.rate = number(sampling, "rate");

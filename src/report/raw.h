@@ -78,6 +78,7 @@ struct RawLost {
 struct RawSummary {
   uint64_t events = 0, accesses = 0, dynamic_races = 0, threads = 0, bytes = 0, dropped = 0;
   std::vector<std::pair<std::string, uint64_t>> rules;
+  uint64_t filtered = 0, filter_bytes = 0;  // what the filter looked at, if there is one
   bool samples = false;
   uint64_t rate = 0, work = 0, sampled_work = 0, sampled = 0;  // rate: in parts of 2^32
 };

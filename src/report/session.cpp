@@ -176,10 +176,20 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.threads += line.threads;
   sums_.bytes += line.bytes;
   if (line.samples) add_sampling(line);
+  if (line.filtered != 0) add_filter(line);
   for (const auto& [rule, count] : line.rules) {
     const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
     known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
   }
+}
+
+void Session::add_filter(const RawSummary& line) {
+  if (sums_.filters.empty()) sums_.filters.push_back({"tree", 0, 0, 0, 0, {}});
+  FilterSummary& sum = sums_.filters.front();
+  sum.events += line.filtered;
+  sum.dropped += line.dropped;
+  sum.bytes += line.filter_bytes;
+  sum.peak_bytes = sum.bytes;
 }
 
 // Of several processes: each at its own share of the work.

@@ -55,6 +55,7 @@ class Session {
   };
 
   Writer& writer(const std::string& file);
+  void add_filter(const RawSummary& line);
   void add_sampling(const RawSummary& line);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);

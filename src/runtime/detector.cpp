@@ -21,6 +21,7 @@ void at_object(Thread& t, uintptr_t address, Rule rule) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);
   ++t.events;
+  if constexpr (!std::is_same_v<T, Host::Lock>) Host::message(t);
   Host::pass_time(of(t));
   Line line(address);
   rule(of(t).state, line.get<T>(address, *t.arena).state, of(t).env);
@@ -74,6 +75,7 @@ void release(Thread& t, uintptr_t lock, LockMode mode) {
   at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
     mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
   });
+  if (g_options.tree_exact) Host::message(t);
   if constexpr (UsesLocksets<D>) let_go_of(t, {lock, mode});
 }
 
@@ -104,6 +106,7 @@ void fence(Thread& t, int order) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);
   ++t.events;
+  Host::message(t);
   Host::pass_time(of(t));
   D::fence(of(t).state, static_cast<MemoryOrder>(order), of(t).env);
   of(t).renew();
@@ -126,17 +129,20 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
 void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   if (size == 0) return;
   const Scope scope(t);
+  if (g_options.tree) tree::new_life(address, size);
   Host::pass_time(of(t));
   Host::begin_block(of(t), address, size);
 }
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0 || t.ignore_writes != 0) return;
   const Scope scope(t);
+  if (g_options.tree) tree::new_life(address, size);
   Host::pass_time(of(t));
   Host::end_block(of(t), address, size, pc);
 }
 void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0 || t.ignore_writes != 0) return;
+  if (g_options.tree) tree::new_life(address, size);
   const Scope scope(t);
   Host::drop_block(of(t), address, size, pc);
 }

@@ -6,6 +6,7 @@
 #include "runtime/output.h"
 #include "runtime/registry.h"
 #include "runtime/sampling.h"
+#include "runtime/tree.h"
 
 namespace pf::rt {
 namespace {
@@ -283,7 +284,7 @@ void put_sampling(Text& out, uint64_t sampled) {
 }
 
 struct Totals {
-  uint64_t accesses, events, sampled;
+  uint64_t accesses, events, sampled, filtered, dropped, tables;
 };
 constinit Totals g_ended = {};  // of threads that are gone
 
@@ -292,6 +293,10 @@ void add_thread(Thread& t, void* argument) {
   sum.accesses += t.accesses;
   sum.events += t.events;
   sum.sampled += sampled_by(t);
+  if (t.tree == nullptr) return;
+  sum.filtered += t.tree->seen;
+  sum.dropped += t.tree->dropped;
+  ++sum.tables;
 }
 
 }  // namespace
@@ -300,6 +305,9 @@ void count_ended(const Thread& t) {
   __atomic_fetch_add(&g_ended.accesses, t.accesses, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.events, t.events, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.sampled, sampled_by(t), __ATOMIC_RELAXED);
+  if (t.tree == nullptr) return;
+  __atomic_fetch_add(&g_ended.filtered, t.tree->seen, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.dropped, t.tree->dropped, __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -327,7 +335,11 @@ void write_summary() {
       .put(",\"accesses\":")
       .number(sum.accesses);
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
-  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":0,\"rules\":{}");
+  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped).put(",\"rules\":{}");
+  if (g_options.tree) {
+    out.put(",\"filtered\":").number(sum.filtered);
+    out.put(",\"filter_bytes\":").number(sum.tables * (sizeof(tree::Table) + tree::kMaxEntries * sizeof(tree::Entry)));
+  }
   if (sampling::is_used()) put_sampling(out, sum.sampled);
   out.put('}');
   output::line(out);

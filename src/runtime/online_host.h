@@ -14,6 +14,7 @@
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
 #include "runtime/sampling.h"
+#include "runtime/tree.h"
 
 namespace pf::rt {
 
@@ -65,6 +66,13 @@ class OnlineHost {
   using Atomic = Kept<typename D::Atomic, kAtomic>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
+
+  // --- the filter in front ---
+
+  // The thread sent or received something that orders. Of a lock only the exact filter takes note.
+  static void message(Thread& t) {
+    if (t.tree != nullptr) ++t.tree->history;
+  }
 
   // --- sampling periods ---
 
@@ -186,6 +194,7 @@ class OnlineHost {
     const Scope scope(t);
     const uint32_t what = packed(kOp, size);
     const depot::Id id = describe(t, pc, what);
+    if (t.tree != nullptr && size <= 8 && tree::is_redundant(*t.tree, address, id)) return;
     const Deed deed = deed_of(of(t), pc, what);
     const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
@@ -209,6 +218,7 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
+    message(t);
     pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
@@ -230,6 +240,7 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
+    message(t);
     pass_time(t);
     depot::Id a = 0;
     bool done = false;
@@ -260,6 +271,7 @@ class OnlineHost {
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
     if (parent != nullptr) {
+      message(*parent);
       D::fork(parent->state, t->state, parent->env);
       parent->renew();
     }
@@ -271,6 +283,7 @@ class OnlineHost {
     g_graves.push(D::bury(t.state), g_graves_env);
   }
   static void join(HostThread& t, HostThread& child) {
+    message(t);
     D::join(t.state, child.state, t.env);
     t.renew();
   }
@@ -483,8 +496,10 @@ class OnlineHost {
     return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
+    tree::Table* table = t->tree != nullptr ? tree::forget(*t->tree) : tree::new_table();
     new (t) HostThread{};
     t->arena = arena;
+    t->tree = table;
     t->bottom = t->top = bottom;
     t->end = end;
     return t;

@@ -53,11 +53,26 @@ void set(const Pair& p) {
 // `photofinish run` has checked them.
 void set_of_chain(const Pair& p) {
   if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
+  if (is(p.key, p.key_size, "memory")) g_options.tree_memory = static_cast<uint64_t>(number(p)) << 20;
   if (is(p.key, p.key_size, "period")) g_options.period = static_cast<uint64_t>(number(p));
   if (is(p.key, p.key_size, "rate")) g_options.rate = parse_rate({p.value, p.value_size}).value_or(g_options.rate);
   if (is(p.key, p.key_size, "seed")) {
     g_options.seed = static_cast<uint64_t>(number(p));
     g_options.has_seed = true;
+  }
+}
+
+// The filter comes first: `tree,exact:simplelock`.
+void set_filter(const char* chain) {
+  constexpr char kTree[] = "tree", kExact[] = "exact";
+  constexpr std::size_t kTreeSize = sizeof kTree - 1, kExactSize = sizeof kExact - 1;
+  const auto ends_word = [](char c) { return c == ',' || c == ':' || c == '\0'; };
+  if (std::strncmp(chain, kTree, kTreeSize) != 0 || !ends_word(chain[kTreeSize])) return;
+  g_options.tree = true;
+  for (const char* p = chain + kTreeSize; *p == ',';) {
+    ++p;
+    g_options.tree_exact |= std::strncmp(p, kExact, kExactSize) == 0 && ends_word(p[kExactSize]);
+    while (!ends_word(*p)) ++p;
   }
 }
 
@@ -96,7 +111,10 @@ void read_options(char** environment) {
   for (char** e = environment; e != nullptr && *e != nullptr; ++e) {
     if (const char* v = value_of(*e, "PHOTOFINISH_OPTIONS"); v != nullptr) ours = v;
     if (const char* v = value_of(*e, "TSAN_OPTIONS"); v != nullptr) theirs = v;
-    if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) for_each_pair(v, &set_of_chain);
+    if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) {
+      set_filter(v);
+      for_each_pair(v, &set_of_chain);
+    }
   }
   if (ours != nullptr || theirs != nullptr) parse_options(ours != nullptr ? ours : theirs);
 }

@@ -18,6 +18,9 @@ struct Options {
   bool report_destroy_locked = true;
   int exitcode = 66;
   uint32_t queue_length = 1;  // simplelock's q, of the chain
+  // The tree filter's:
+  bool tree = false, tree_exact = false;
+  uint64_t tree_memory = uint64_t{64} << 20;
   // pacer's:
   uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
   bool has_seed = false;  // else every run draws its own

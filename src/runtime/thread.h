@@ -13,6 +13,10 @@
 
 namespace pf::rt {
 
+namespace tree {
+struct Table;
+}
+
 // One entry of the call stack that __tsan_func_entry and __tsan_func_exit keep.
 struct Frame {
   uintptr_t caller;        // where the function was called
@@ -69,7 +73,8 @@ struct Thread {
 
   Frame* bottom;
   Arena* arena;
-  depot::Id locks;  // the held locks as a chain; valid while !locks_changed
+  tree::Table* tree;  // null: no such filter
+  depot::Id locks;    // the held locks as a chain; valid while !locks_changed
   bool locks_changed;
   uint32_t held_count, held_capacity;
   Held* held;

@@ -40,7 +40,8 @@ uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 struct Config {
   std::string engine, compiler, options;  // as the chain has them, each after a comma
   Guarantee guarantee;
-  bool periods = false;  // traces with sampling marks
+  bool periods = false;     // traces with sampling marks
+  std::string filter = {};  // in front, as the chain has it
 
   // Of letters and digits.
   std::string name() const {
@@ -100,7 +101,7 @@ bool run_player(const Config& config, const Scratch& scratch) {
   const std::string player = std::string(PF_ONLINE_FOLDER) + "/player_" + config.compiler;
   const std::string script = scratch / "script", places = scratch / "places", endings = scratch / "endings";
   std::vector<std::string> settings = {"PHOTOFINISH_RUN=" + scratch / "run",
-                                       "PHOTOFINISH_CHAIN=" + config.engine + config.options,
+                                       "PHOTOFINISH_CHAIN=" + config.filter + config.engine + config.options,
                                        std::string("LD_LIBRARY_PATH=") + PF_RUNTIME_FOLDER + "/" + config.engine};
   std::vector<char*> environment;
   for (std::string& s : settings) environment.push_back(s.data());
@@ -521,9 +522,14 @@ void test_few_places(const Config& config, LocksAllow allow) {
   const bool played =
       play(config, batches, [&](std::size_t i, const Places& places, const std::string& file, int status) {
         EXPECT_EQ(status, 0);
-        EXPECT_TRUE(reported_deeds(places, file) == true_deeds(batches[i], allow))
-            << "trace " << i << " from seed " << first_seed() << " under " << config << "\n"
-            << show(batches[i].front().trace);
+        Deeds reported = reported_deeds(places, file), truth = true_deeds(batches[i], allow);
+        // What is dropped may be the occurrence that makes a pair real: lock order is not in a context.
+        if (!config.filter.empty()) {
+          for (auto* deeds : {&reported, &truth})
+            for (auto& [pair, verdict] : *deeds) verdict = Verdict::Real;
+        }
+        EXPECT_TRUE(reported == truth) << "trace " << i << " from seed " << first_seed() << " under " << config << "\n"
+                                       << show(batches[i].front().trace);
       });
   EXPECT_TRUE(played);
 }
@@ -533,6 +539,13 @@ TEST(FewPlaces, MultiLockLosesNoPair) {
 }
 TEST(FewPlaces, UnlimitedSimpleLockLosesNoPair) {
   for (const char* compiler : {"clang", "gcc"}) test_few_places({"simplelock", compiler, ",q=0", {}}, one_without_lock);
+}
+
+TEST(FewPlaces, NoPairIsLostBehindTree) {
+  for (const char* compiler : {"clang", "gcc"}) {
+    test_few_places({"multilock", compiler, "", {}, false, "tree:"}, no_common_lock);
+    test_few_places({"simplelock", compiler, ",q=0", {}, false, "tree:"}, one_without_lock);
+  }
 }
 
 std::vector<Config> configs() {
