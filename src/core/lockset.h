@@ -49,7 +49,8 @@ class BasicLocksetMemo : public Answers {
 
   template <class F>
   LocksetId recall(LocksetAnswer asked, F anew) {
-    const uint64_t h = (asked.operand * 8 + asked.question) * 0x9E3779B97F4A7C15U + index(asked.set) * 0xD6E8FEB9U;
+    const uint64_t h =
+        (asked.operand * 8 + asked.question) * 0x9E3779B97F4A7C15U + uint64_t{index(asked.set)} * 0xD6E8FEB9U;
     const uint64_t place = h ^ h >> 32;
     const LocksetAnswer& known = this->at(place);
     if (known.operand == asked.operand && known.set == asked.set && known.question == asked.question)
