@@ -174,5 +174,20 @@ TEST(Pacer, UsesASlotAgainOnlyWhereItsVersionsAreKnown) {
   EXPECT_TRUE(run_engine(*make("pacer"), trace).pairs.empty());
 }
 
+// Between periods, too: clocks do not grow with the number of threads that ever were.
+TEST(Pacer, UsesTheSlotsOfJoinedThreadsAgain) {
+  const auto bytes_after = [](int threads) {
+    std::string text;
+    for (int i = 1; i <= threads; ++i) {
+      const std::string id = std::to_string(i);
+      text += "T0|fork(T" + id + ")| T" + id + "|w(V0)| T" + id + "|end| T0|join(T" + id + ")| ";
+    }
+    const auto pacer = make("pacer", {{"rate", "0"}});
+    pacer->process(parse_trace(text).events);
+    return pacer->findings().bytes;
+  };
+  EXPECT_EQ(bytes_after(100), bytes_after(10));
+}
+
 }  // namespace
 }  // namespace pf
