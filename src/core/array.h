@@ -61,7 +61,7 @@ class Array {
   const T* data() const { return const_cast<Array*>(this)->data(); }
   T* outside() const {
     T* p = nullptr;
-    std::memcpy(&p, inside_, sizeof p);
+    std::memcpy(static_cast<void*>(&p), inside_, sizeof(void*));
     return p;
   }
 
@@ -69,7 +69,7 @@ class Array {
     T* fresh = static_cast<T*>(env.allocate(capacity * sizeof(T)));
     if (size_ != 0) std::memcpy(static_cast<void*>(fresh), data(), size_ * sizeof(T));
     free(env);
-    std::memcpy(inside_, &fresh, sizeof fresh);
+    std::memcpy(inside_, static_cast<void*>(&fresh), sizeof(void*));
     outside_ = capacity;
   }
   void free(Env& env) {

@@ -64,8 +64,8 @@ struct Published {
 // The versions that a thread keeps.
 template <class Env>
 struct Versions {
-  typename Env::Epoch::Clock own = 1, first = 1;  // first: earlier ones of the slot are of a thread before this one
-  VectorClock<Env> received;                      // of the other slots
+  typename Env::Epoch::Clock own = 1;
+  VectorClock<Env> received;  // of the other slots
 };
 
 template <class Env, bool kTimeless = false>
@@ -125,10 +125,10 @@ struct HappensBefore {
     t.slot = slot;
   }
   static void fork(Thread& t, Thread& child, Env& env) {
-    learn(child, snapshot(t), env);
+    learn_all(child, t, env);
     tick(t, env);
   }
-  static void join(Thread& t, const Thread& child, Env& env) { learn(t, snapshot(child), env); }
+  static void join(Thread& t, const Thread& child, Env& env) { learn_all(t, child, env); }
 
   // A later thread may take a dead thread's slot if its parent knows all that the dead thread did.
   struct Grave {
@@ -138,14 +138,14 @@ struct HappensBefore {
   static Grave bury(const Thread& t) { return {epoch(t), version(t)}; }
   static bool may_succeed(const Grave& g, const Thread& parent) {
     if constexpr (kTimeless) {
-      if (g.version.clock() == Epoch::kMaxClock) return false;
+      if (g.version.clock() == Epoch::kMaxClock || !parent.versions.received.covers(g.version)) return false;
     }
     return g.last.clock() != Epoch::kMaxClock && ordered(g.last, parent);
   }
   static void succeed(Thread& t, ThreadId id, const Grave& g) {
     start(t, id, g.last.slot());
     t.now = g.last.clock() + 1;
-    if constexpr (kTimeless) t.versions.own = t.versions.first = g.version.clock() + 1;
+    if constexpr (kTimeless) t.versions.own = g.version.clock() + 1;
   }
 
   static void destroy(Thread& t, Env& env) {
@@ -301,6 +301,12 @@ struct HappensBefore {
   }
 
  private:
+  // Who knows all that another thread does knows the versions that it received, too.
+  static void learn_all(Thread& t, const Thread& from, Env& env) {
+    learn(t, snapshot(from), env);
+    if constexpr (kTimeless) t.versions.received.join(from.versions.received, env);
+  }
+
   static auto version(const Thread& t) {
     if constexpr (kTimeless) {
       return Epoch{t.slot, t.versions.own};
@@ -313,7 +319,7 @@ struct HappensBefore {
   static bool is_known(const Thread& t, const Published& p) {
     if constexpr (kTimeless) {
       if (p.version.never()) return p.empty();
-      return p.version.slot() == t.slot ? p.version.clock() >= t.versions.first : t.versions.received.covers(p.version);
+      return p.version.slot() == t.slot || t.versions.received.covers(p.version);
     } else {
       return p.last.never() ? p.clock.empty() : ordered(p.last, t);
     }
@@ -336,7 +342,7 @@ struct HappensBefore {
     t.known.raise(t.slot, t.now, env);
     if constexpr (kTimeless) {
       t.versions.received.raise(t.slot, t.versions.own, env);
-      t.versions.own = t.versions.first = 1;
+      t.versions.own = 1;
     }
     t.slot = env.fresh_slot(t.id);
     t.now = 1;

@@ -21,9 +21,15 @@ struct HeldLock {
   }
 };
 
+struct LocksetAnswer {
+  uint64_t operand;
+  LocksetId set, answer;
+  uint32_t question;  // 0 if nobody used it
+};
+
 // The answers to the latest questions about sets. A cache: a lost entry costs time only.
-template <uint32_t kCount>
-class LocksetMemo {
+template <class Answers>
+class BasicLocksetMemo : public Answers {
  public:
   template <class F>
   LocksetId with(LocksetId set, HeldLock l, F anew) {
@@ -39,25 +45,50 @@ class LocksetMemo {
   }
 
  private:
-  static constexpr uint32_t kWith = 2, kWithout = 4, kCommon = 6;  // 0 is an entry that nobody used
-  struct Entry {
-    uint64_t operand;
-    LocksetId set, answer;
-    uint32_t question;
-  };
+  static constexpr uint32_t kWith = 2, kWithout = 4, kCommon = 6;
 
   template <class F>
-  LocksetId recall(Entry asked, F anew) {
-    const uint64_t h = (asked.operand * 8 + asked.question) * 0x9E3779B97F4A7C15U + index(asked.set) * 0xD6E8FEB9U;
-    Entry& known = entries_[(h ^ h >> 32) % kCount];
+  LocksetId recall(LocksetAnswer asked, F anew) {
+    const uint64_t h =
+        (asked.operand * 8 + asked.question) * 0x9E3779B97F4A7C15U + uint64_t{index(asked.set)} * 0xD6E8FEB9U;
+    const uint64_t place = h ^ h >> 32;
+    const LocksetAnswer& known = this->at(place);
     if (known.operand == asked.operand && known.set == asked.set && known.question == asked.question)
       return known.answer;
-    asked.answer = anew();  // may ask, too: only then is the entry ours
-    known = asked;
+    asked.answer = anew();  // may ask, too: what is known moves
+    this->at(place) = asked;
     return asked.answer;
   }
+};
 
-  Entry entries_[kCount] = {};
+template <uint32_t kCount>
+class FixedAnswers {
+ protected:
+  LocksetAnswer& at(uint64_t place) { return all_[place % kCount]; }
+
+ private:
+  LocksetAnswer all_[kCount] = {};
+};
+template <uint32_t kCount>
+using LocksetMemo = BasicLocksetMemo<FixedAnswers<kCount>>;
+
+// As many as the sets ask for: a lock that is taken under others is a question for each of their sets.
+template <class Env>
+class GrowingAnswers {
+ public:
+  void make_room(uint32_t sets, Env& env) {
+    if (all_.size() != 0 && all_.size() >= sets * 4) return;
+    const uint32_t size = all_.size() == 0 ? 1024 : all_.size() * 2;
+    all_.clear();
+    all_.resize(size, env);
+  }
+  void release(Env& env) { all_.release(env); }
+
+ protected:
+  LocksetAnswer& at(uint64_t place) { return all_[static_cast<uint32_t>(place) & (all_.size() - 1)]; }
+
+ private:
+  Array<LocksetAnswer, Env> all_;
 };
 
 // Rows<T, Env> is how the sets are stored: an Array, or what else can push() and be indexed.
@@ -66,7 +97,7 @@ class LocksetTable {
  public:
   // The set with one more lock.
   LocksetId with(LocksetId set, HeldLock l, Env& env) {
-    return memo_.with(set, l, [&] {
+    return memo(env).with(set, l, [&] {
       copy_members(set, env);
       uint32_t i = scratch_.size();
       scratch_.push(l, env);
@@ -78,7 +109,7 @@ class LocksetTable {
 
   // The set with one less; the same set if the lock is not in it.
   LocksetId without(LocksetId set, HeldLock l, Env& env) {
-    return memo_.without(set, l, [&] {
+    return memo(env).without(set, l, [&] {
       copy_members(set, env);
       uint32_t i = 0;
       while (i < scratch_.size() && !(scratch_[i] == l)) ++i;
@@ -102,7 +133,7 @@ class LocksetTable {
   // The locks of the first set, once each, that the second holds in a way that protects such an access.
   LocksetId common(LocksetId a, LocksetId b, bool writes, Env& env) {
     if (a == kNoLocks || b == kNoLocks) return kNoLocks;
-    return memo_.common(a, b, writes, [&] {
+    return memo(env).common(a, b, writes, [&] {
       LocksetId result = kNoLocks;
       uint64_t last = 0;
       for_each(a, [&](const HeldLock& x) {
@@ -134,6 +165,7 @@ class LocksetTable {
     scratch_.release(env);
     sets_.release(env);
     buckets_.release(env);
+    memo_.release(env);
   }
 
  private:
@@ -142,6 +174,11 @@ class LocksetTable {
     uint32_t for_writing;  // how many of them
     uint64_t hash;
   };
+
+  auto& memo(Env& env) {
+    memo_.make_room(sets_.size(), env);
+    return memo_;
+  }
 
   static bool protects(const HeldLock& l, bool writes) { return !writes || l.mode == LockMode::Write; }
 
@@ -230,7 +267,7 @@ class LocksetTable {
   Rows<Set, Env> sets_;
   Array<HeldLock, Env> scratch_;
   Array<uint32_t, Env> buckets_;
-  LocksetMemo<1024> memo_;
+  BasicLocksetMemo<GrowingAnswers<Env>> memo_;
 };
 
 }  // namespace pf

@@ -28,7 +28,7 @@ constexpr std::optional<uint64_t> parse_rate(std::string_view text) {
   }
   if (percent) value /= 100;
   if (value > 1.0000001) return std::nullopt;
-  return static_cast<uint64_t>(value * 4294967296.0 + 0.5);
+  return static_cast<uint64_t>(value * 4294967296.0);
 }
 
 // What was asked for, and what came of it.

@@ -29,7 +29,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string_view
 
 bool is_whole_number(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && text.size() < 10 && std::ranges::all_of(text, is_digit);
 }
 
 Status add_option(StageSpec& stage, std::string_view text) {

@@ -108,8 +108,8 @@ struct BasicOfflineEnv {
       return it == options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
     };
     const auto rate = options.find("rate");
-    periods = Periods(rate == options.end() ? kDefaultRate : *parse_rate(rate->second), number("period", 1000),
-                      number("seed", 1));
+    periods = Periods(rate == options.end() ? kDefaultRate : parse_rate(rate->second).value_or(kDefaultRate),
+                      number("period", 1000), number("seed", 1));
     sampling = periods.sampling();
   }
 

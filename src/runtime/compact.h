@@ -203,9 +203,10 @@ class CompactStore {
     const uint64_t a = (c.mark[0] & bytes) != 0 ? c.mark[0] : 0;
     const uint64_t b = (c.mark[1] & bytes) != 0 ? c.mark[1] : 0;
     const bool a_writes = (a & kWrite) != 0, b_writes = (b & kWrite) != 0;
+    const uint64_t b_write = b_writes ? b : 0, b_read = b_writes ? 0 : b;
     Var x{};
-    x.write = decode(a_writes ? a : b_writes ? b : 0);
-    x.reads.last = decode(!a_writes && a != 0 ? a : b_writes ? 0 : b);
+    x.write = decode(a_writes ? a : b_write);
+    x.reads.last = decode(!a_writes && a != 0 ? a : b_read);
     return x;
   }
   // The same for one of any number of marks.
@@ -415,7 +416,7 @@ class CompactStore {
   }
   [[gnu::noinline]] static uint64_t larger(unsigned count, uint64_t second, OnlineEnv& env) {
     if (is_more(second)) env.deallocate(more(second), more_bytes(second));
-    const uint64_t size = count <= 4 ? 0 : count <= 8 ? 1 : 2;
+    const uint64_t size = (count > 4 ? 1U : 0U) + (count > 8 ? 1U : 0U);
     return pointer_word(env.allocate((4U << size) * sizeof(uint64_t)), kMore | size << kRoomBit);
   }
 

@@ -46,9 +46,9 @@ struct OnlineEnv {
     bool by_locks;  // of a potential race: nothing but the order of locks hid it
   };
 
-  void* allocate(std::size_t bytes) { return arena->allocate(bytes); }
-  void deallocate(void* p, std::size_t bytes) { arena->deallocate(p, bytes); }
-  Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
+  void* allocate(std::size_t bytes) const { return arena->allocate(bytes); }
+  void deallocate(void* p, std::size_t bytes) const { arena->deallocate(p, bytes); }
+  static Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
     note({prior, verdict, at & ~uintptr_t{7}, part, false});

@@ -66,13 +66,13 @@ class Pieces {
   }
 
  private:
-  static constexpr std::size_t kBytes = sizeof(T) << kPieceBits;
+  static constexpr std::size_t kBytes = sizeof(T[std::size_t{1} << kPieceBits]);
 
   [[gnu::noinline, gnu::cold]] bool add(std::size_t piece) {
     T* expected = nullptr;
     auto* fresh = static_cast<T*>(map_or_die(kBytes, "a table"));
     if (!__atomic_compare_exchange_n(&pieces_[piece], &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      sys::unmap(fresh, kBytes);
+      sys::unmap(static_cast<void*>(fresh), kBytes);
     }
     return true;
   }

@@ -27,7 +27,7 @@ void unwind(Thread& t, uintptr_t stack_pointer) {
 namespace {
 
 depot::Id push(Thread& t, depot::Id below, uint64_t key) {
-  KnownStack& known = t.known_stacks[(key ^ key >> 9 ^ below * 7U) % 512];
+  KnownStack& known = t.known_stacks[(key ^ key >> 9 ^ uint64_t{below} * 7) % 512];
   if (known.key != key || known.below != below || known.id == 0) known = {key, below, depot::push(below, key)};
   return known.id;
 }
@@ -70,7 +70,7 @@ depot::Id stack_through_library(Thread& t, uintptr_t pc) {
   const depot::Id below = calls(t);
   if (t.top == t.bottom) return depot::push(below, pc);
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  const uintptr_t distance = static_cast<uint32_t>(t.top[-1].stack_pointer - static_cast<uint32_t>(here));
+  const uintptr_t distance = t.top[-1].stack_pointer - static_cast<uint32_t>(here);
   constexpr uintptr_t kFar = uintptr_t{64} << 10;
   if (distance < sizeof(uintptr_t) || distance > kFar || here + distance > t.info->stack_end)
     return depot::push(below, pc);

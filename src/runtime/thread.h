@@ -143,7 +143,7 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 // --- the access being made, as one number ---
 
 inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below) {
-  return t.known[(pc ^ pc >> 10 ^ packed ^ below * 7) & 1023];
+  return t.known[(pc ^ pc >> 10 ^ packed ^ uintptr_t{below} * 7) & 1023];
 }
 
 // Whether stack and held locks have their numbers already.

@@ -25,6 +25,8 @@ ABOUT = {
     "simplelock": "*/simplelock:SimpleLock*",
     "acculock": "*/acculock",
     "eraser": "*/eraser",
+    "pacer": "Pacer*",
+    "timeless": "Pacer*",
     "tree": "Tree*",
     "explain": "*Explanation*",
     "race log": "*Explanation*",

@@ -102,7 +102,13 @@ TEST(Pacer, TellsTheEffectiveRate) {
   EXPECT_NEAR(static_cast<double>(counts->sampled_accesses) / 10000, counts->effective(), 0.01);
 }
 
-// Between periods a lock that hands nothing new on costs no vector clock operation: no state is left behind by it.
+uint64_t times(const DetectorStage& pacer, std::string_view rule) {
+  for (const RuleCount& r : pacer.findings().rules) {
+    if (r.rule == rule) return r.count;
+  }
+  return 0;
+}
+
 TEST(Pacer, KeepsNothingOfWhatIsNotSampled) {
   std::string text = "T0|fork(T1)| ";
   for (int i = 0; i < 100; ++i) text += "T0|acq(L1)| T0|w(V" + std::to_string(i) + ")| T0|rel(L1)| ";
@@ -110,14 +116,57 @@ TEST(Pacer, KeepsNothingOfWhatIsNotSampled) {
   const auto off = make("pacer", {{"rate", "0"}}), on = make("pacer", {{"rate", "100%"}});
   off->process(trace);
   on->process(trace);
-  const auto not_sampled = [](const Findings& f) {
-    for (const RuleCount& r : f.rules) {
-      if (r.rule == "not sampled") return r.count;
+  EXPECT_EQ(times(*off, "not sampled"), 100U);
+  EXPECT_EQ(times(*on, "not sampled"), 0U);
+}
+
+// What is kept longer than needed costs, but makes no report wrong: only the rules that were taken tell.
+struct RuleCase {
+  std::string_view text, rule;
+  uint64_t count;
+};
+TEST(Pacer, ForgetsBetweenPeriodsWhatWouldBeReplaced) {
+  for (const RuleCase& c : {
+           RuleCase{"T0|sample| T0|w(V1)| T0|rest| T0|acq(L1)| T0|rel(L1)| T0|w(V1)|", "write same epoch", 1},
+           {"T0|sample| T0|w(V1)| T0|acq(L1)| T0|rel(L1)| T0|rest| T0|w(V1)| T0|w(V1)|", "not sampled", 1},
+           {"T0|sample| T0|r(V1)| T0|acq(L1)| T0|rel(L1)| T0|rest| T0|r(V1)| T0|r(V1)|", "not sampled", 1},
+           {"T0|sample| T0|store(0x40,relaxed)| T0|acq(L1)| T0|rel(L1)| T0|rest| T0|store(0x40,relaxed)| "
+            "T0|store(0x40,relaxed)|",
+            "not sampled", 1},
+           // Of two readers the other is left, and is as if it had been the only one.
+           {"T0|sample| T0|fork(T1)| T0|r(V1)| T1|r(V1)| T0|acq(L1)| T0|rel(L1)| T0|rest| T0|r(V1)| T1|r(V1)|",
+            "read same epoch", 1},
+       }) {
+    const auto pacer = make("pacer");
+    pacer->process(parse_trace(c.text).events);
+    EXPECT_EQ(times(*pacer, c.rule), c.count) << c.text;
+  }
+}
+
+// T1's write reaches T4 by T2 and L2 only. T0 knows T2's time, which stood still, but not what T2 learned last: if T3 took T2's
+// slot, T4 would take what it has from T3 for something newer than what T2 left at L2.
+TEST(Pacer, UsesASlotAgainOnlyWhereItsVersionsAreKnown) {
+  const Trace trace =
+      parse_trace("T0|sample| T0|fork(T1)| T0|fork(T2)| T0|fork(T4)| T1|w(V0)| T1|acq(L0)| T1|rel(L0)| T1|rest| "
+                  "T2|acq(L1)| T2|rel(L1)| T0|acq(L1)| T0|rel(L1)| T2|acq(L0)| T2|rel(L0)| T2|acq(L2)| T2|rel(L2)| "
+                  "T2|end| T0|fork(T3)| T3|acq(L3)| T3|rel(L3)| T4|acq(L3)| T4|rel(L3)| T4|acq(L2)| T4|w(V0)|")
+          .events;
+  EXPECT_TRUE(run_engine(*make("pacer"), trace).pairs.empty());
+}
+
+// Between periods, too: clocks do not grow with the number of threads that ever were.
+TEST(Pacer, UsesTheSlotsOfJoinedThreadsAgain) {
+  const auto bytes_after = [](int threads) {
+    std::string text;
+    for (int i = 1; i <= threads; ++i) {
+      const std::string id = std::to_string(i);
+      text += "T0|fork(T" + id + ")| T" + id + "|w(V0)| T" + id + "|end| T0|join(T" + id + ")| ";
     }
-    return uint64_t{0};
+    const auto pacer = make("pacer", {{"rate", "0"}});
+    pacer->process(parse_trace(text).events);
+    return pacer->findings().bytes;
   };
-  EXPECT_EQ(not_sampled(off->findings()), 100U);
-  EXPECT_EQ(not_sampled(on->findings()), 0U);
+  EXPECT_EQ(bytes_after(100), bytes_after(10));
 }
 
 }  // namespace

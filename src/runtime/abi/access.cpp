@@ -54,9 +54,11 @@ PF_THROUGH(64)
 
 // A virtual table pointer that is written with the value it has is no change that anybody can see.
 PF_EXPORT void __tsan_vptr_update(void** p, void* value) {
-  if (*p != value) Host::access<Op::Write, sizeof(void*)>(address_of(p), PF_CALLER_PC);
+  if (*p != value) Host::access<Op::Write, sizeof(void*)>(address_of(static_cast<void*>(p)), PF_CALLER_PC);
 }
-PF_EXPORT void __tsan_vptr_read(void** p) { Host::access<Op::Read, sizeof(void*)>(address_of(p), PF_CALLER_PC); }
+PF_EXPORT void __tsan_vptr_read(void** p) {
+  Host::access<Op::Read, sizeof(void*)>(address_of(static_cast<void*>(p)), PF_CALLER_PC);
+}
 
 namespace {
 

@@ -48,9 +48,11 @@ static void second() {
   by_barrier++;
   sem_wait(&semaphore);
   by_semaphore++;
-  while (flag.load(std::memory_order_acquire) == 0) {}
+  while (flag.load(std::memory_order_acquire) == 0) {
+  }
   by_atomic++;
-  while (relaxed.load(std::memory_order_relaxed) == 0) {}
+  while (relaxed.load(std::memory_order_relaxed) == 0) {
+  }
   std::atomic_thread_fence(std::memory_order_acquire);
   by_fence++;
 }
