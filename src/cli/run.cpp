@@ -78,6 +78,12 @@ void say_not_instrumented(const std::string& program) {
              program);
 }
 
+void say_what_is_left_out(const Chain& chain) {
+  for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
+    fmt::print(stderr, "photofinish: {} filters traces only; this run is without it\n", stage.info->name);
+  }
+}
+
 // What the command line and the environment ask for, checked before the program starts.
 struct Plan {
   Chain chain;
@@ -195,6 +201,7 @@ Outcome run(const Request& request, const std::vector<std::string>& command, con
   if (command.empty()) return Error{"run: no program given (see photofinish run --help)"};
   const Result<Plan> plan = make_plan(request, command, globals);
   if (!plan) return plan.error();
+  say_what_is_left_out(plan->chain);
   const Result<End> end = run_program(*plan, request, globals);
   if (!end) return end.error();
   if (WIFSIGNALED(end->status) && !plan->with_rates) {

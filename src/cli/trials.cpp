@@ -14,24 +14,21 @@ namespace {
 
 constexpr uint64_t kMostTrials = 1'000'000;
 
-// The share of the program that the chain samples: the rates of its stages, as given or by default. 1 if none has one.
-double sampling_rate(const Chain& chain) {
-  double rate = 1;
-  for (const StageSpec& stage : chain.stages) {
-    for (const OptionInfo& option : stage.info->options) {
-      if (option.name != "rate") continue;
-      const auto given = stage.options.find(option.name);
-      const std::optional<uint64_t> parts = parse_rate(given == stage.options.end() ? option.fallback : given->second);
-      rate *= static_cast<double>(parts.value_or(Periods::kAlways)) / static_cast<double>(Periods::kAlways);
-    }
+// The share of the program that the detector samples, as given or by default; 1 if it samples all. Filters work over traces.
+double sampling_rate(const StageSpec& detector) {
+  for (const OptionInfo& option : detector.info->options) {
+    if (option.name != "rate") continue;
+    const auto given = detector.options.find(option.name);
+    const std::optional<uint64_t> parts = parse_rate(given == detector.options.end() ? option.fallback : given->second);
+    return static_cast<double>(parts.value_or(Periods::kAlways)) / static_cast<double>(Periods::kAlways);
   }
-  return rate;
+  return 1;
 }
 
 }  // namespace
 
 Result<uint64_t> parse_trials(const std::string& text, const Chain& chain) {
-  if (text == "auto") return report::Trials::choose(sampling_rate(chain));
+  if (text == "auto") return report::Trials::choose(sampling_rate(chain.detector()));
   std::string digits = text;
   const bool wrong = !expand_count(digits).empty();
   const uint64_t trials = wrong ? 0 : std::strtoull(digits.c_str(), nullptr, 10);

@@ -7,7 +7,7 @@
 
 namespace pf::cli {
 
-// "50", or "auto": as many as the chain's sampling rate asks for (report/trials.h).
+// "50", or "auto": as many as the detector's sampling rate asks for (report/trials.h).
 Result<uint64_t> parse_trials(const std::string& text, const Chain& chain);
 
 // "trial 12 of 50: 2 races, 34 s left". It shares the terminal with the reports: hide it before one is printed.

@@ -26,6 +26,8 @@ ABOUT = {
     "acculock": "*/acculock",
     "eraser": "*/eraser",
     "tree": "Tree*",
+    "literace": "LiteRace*:*Samplers*",
+    "carisma": "Carisma*:*Samplers*",
     "explain": "*Explanation*",
     "race log": "*Explanation*",
 }
