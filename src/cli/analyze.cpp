@@ -45,7 +45,7 @@ struct RunningChain {
   }
 
   Chain chain;
-  std::vector<std::unique_ptr<FilterStage>> filters;
+  Filters filters;
   std::unique_ptr<DetectorStage> detector;
   Findings findings;     // once the trace was read
   Seconds spent{0};      // on the wall clock
@@ -80,6 +80,10 @@ std::vector<FoundRace> real_ones_first(const std::vector<FoundRace>& races) {
 
 // One pass over the file for all chains; a batch is read once and each chain's own time is taken.
 Status run_pass(Pass& pass, const Globals& globals) {
+  const TraceNames names(pass.source->names());
+  for (const RunningChain& c : pass.chains) {
+    if (const Status started = start_all(c.filters, names); !started) return started;
+  }
   Progress progress(globals.progress(), "analyzing", pass.source->bytes_total());
   for (;;) {
     const auto start = steady_clock::now();
@@ -116,6 +120,10 @@ Status explain(Pass& pass, const std::string& file, OpenOptions options, const G
   if (explainers.empty() || !std::filesystem::is_regular_file(file)) return Done{};
   const Result<std::unique_ptr<TraceSource>> source = open_trace(file, options);
   if (!source) return source.error();
+  const TraceNames names((*source)->names());
+  for (Explainer& explainer : explainers) {
+    if (const Status started = explainer.start(names); !started) return started;
+  }
   Progress progress(globals.progress(), "explaining", (*source)->bytes_total());
   for (uint64_t events = 0;;) {
     const Result<std::span<const Event>> batch = (*source)->next();
@@ -126,6 +134,16 @@ Status explain(Pass& pass, const std::string& file, OpenOptions options, const G
     progress.update((*source)->bytes_read(), events);
   }
 }
+
+// What filters keep for the next trial: once it is sure that there is a result.
+Status keep_state(const Pass& pass) {
+  for (const RunningChain& c : pass.chains) {
+    if (const Status finished = finish_all(c.filters); !finished) return finished;
+  }
+  return Done{};
+}
+
+report::Sampling summarize(const SamplingCounts& n) { return {n.rate, n.effective(), n.accesses, n.sampled_accesses}; }
 
 report::FilterSummary summarize(const StageSpec& stage, const FilterStats& f) {
   report::FilterSummary s{std::string(stage.info->name), f.events, f.dropped, f.bytes, f.peak_bytes, {}};
@@ -148,7 +166,9 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.bytes = f.bytes;
   s.peak_bytes = f.peak_bytes;
   for (std::size_t i = 0; i < c.filters.size(); ++i) {
-    s.filters.push_back(summarize(c.chain.stages[i], c.filters[i]->stats()));
+    const FilterStats stats = c.filters[i]->stats();
+    s.filters.push_back(summarize(c.chain.stages[i], stats));
+    if (stats.sampling) s.sampling = summarize(*stats.sampling);
     s.dropped += s.filters.back().dropped;
     s.bytes += s.filters.back().bytes;
     s.peak_bytes += s.filters.back().peak_bytes;
@@ -157,7 +177,7 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.seconds = (pass.reading + c.spent).count();
   s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
-  if (const auto& n = f.sampling) s.sampling = {n->rate, n->effective(), n->accesses, n->sampled_accesses};
+  if (f.sampling) s.sampling = summarize(*f.sampling);
   return s;
 }
 
@@ -212,6 +232,7 @@ Outcome analyze(const Request& request, const Globals& globals) {
     for (const Chain& chain : *chains) pass.chains.emplace_back(chain);
     Status done = run_pass(pass, globals);
     if (done) done = explain(pass, file, options, globals);
+    if (done) done = keep_state(pass);
     if (!done) return done.error();
     if (!pass.source->lost().empty()) fmt::print(stderr, "photofinish: salvaged: {}\n", pass.source->lost());
     found = presentation.show(pass) || found;

@@ -56,6 +56,7 @@ Outcome collect(const Request& request, const Globals& globals) {
                           files.sinks(options, globals, request.pid));
   follow(process, follower, [&](const std::string& file, std::string_view line) { session.take(file, line); });
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  session.end_trial();
   session.finish(spent.count());
   if (process >= 0) close(process);
   if (const Status written = session.written(); !written) return written.error();

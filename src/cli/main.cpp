@@ -108,14 +108,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-bool Globals::colored(int fd) const {
-  const char* no_color = std::getenv("NO_COLOR");
-  if (color == "auto") return isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0');
-  return color == "always";
-}
-
-bool Globals::progress() const { return !quiet && isatty(STDERR_FILENO) == 1; }
-
 }  // namespace pf::cli
 
 int main(int argc, char** argv) {

@@ -1,5 +1,7 @@
 #include "cli/naming.h"
 
+#include "core/hash.h"
+
 namespace pf::cli {
 namespace {
 
@@ -64,6 +66,14 @@ report::Race name_race(const FoundRace& found, const Chain& chain, const Diction
                       name_step(by->acquire, names)};
   }
   return race;
+}
+
+uint64_t TraceNames::site(SiteId site) const { return hash_bytes(name_frame(site, names_).text()); }
+
+uint64_t TraceNames::variable(uint64_t address) const {
+  const Symbol* symbol = names_.symbol_at(address);
+  if (symbol == nullptr) return hash_bytes(names_.object_name(ObjectKind::Variable, address));
+  return hash_with(hash_bytes(symbol->name), address - symbol->address);
 }
 
 }  // namespace pf::cli

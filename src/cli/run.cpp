@@ -7,11 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 
 #include "cli/cli.h"
 #include "cli/reports.h"
 #include "cli/runtime_files.h"
 #include "cli/target.h"
+#include "cli/trials.h"
 #include "offline/catalog.h"
 #include "report/follow.h"
 
@@ -20,19 +22,24 @@ namespace {
 
 struct Request {
   std::string chain = "fasttrack";
+  std::string trials;  // empty: run the program once
   std::vector<std::string> reports;
 };
 
-Result<std::filesystem::path> runtime_of(const std::string& chain_text) {
-  const Result<Chain> chain = parse_chain(chain_text, offline_catalog());
-  if (!chain) return chain.error();
-  for (const StageSpec& stage : std::span(chain->stages).first(chain->stages.size() - 1)) {
-    if (stage.info->name != "tree" || chain->stages.size() > 2)
+// Filters that work inside programs, too.
+Status check_filters(const Chain& chain) {
+  for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
+    if (stage.info->name != "tree" || chain.stages.size() > 2)
       return Error{fmt::format("'{}' filters traces, not programs", stage.info->name)};
     if (const auto threads = stage.options.find("threads"); threads != stage.options.end() && threads->second != "1")
       return Error{"tree,threads=2 filters traces, not programs"};
   }
-  const std::string detector(chain->detector().info->name);
+  return Done{};
+}
+
+Result<std::filesystem::path> runtime_of(const Chain& chain) {
+  if (const Status filters = check_filters(chain); !filters) return filters.error();
+  const std::string detector(chain.detector().info->name);
   if (const auto folder = find_runtime(detector)) return *folder;
   const std::vector<std::string> others = available_runtimes();
   return Error{fmt::format("there is no runtime for '{}' ({})", detector,
@@ -73,7 +80,7 @@ int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const
 
 int exit_code(int status, bool found, const report::RunOptions& options) {
   if (found && options.exitcode != 0) return options.exitcode;
-  return WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);  // as shells do
 }
 
 void say_not_instrumented(const std::string& program) {
@@ -83,6 +90,86 @@ void say_not_instrumented(const std::string& program) {
              program);
 }
 
+// What the command line and the environment ask for, checked before the program starts.
+struct Plan {
+  Chain chain;
+  std::filesystem::path runtime;
+  uint64_t trials = 1;
+  bool with_rates = false;
+  std::vector<std::string> command;
+  report::RunOptions options;
+};
+
+// The program's runs, one after the other, all into one session.
+class Runs {
+ public:
+  Runs(const Plan& plan, report::Suppressions suppressions, ReportFiles& files, const Globals& globals)
+      : plan_(plan), suppressions_(std::move(suppressions)), files_(files), globals_(globals),
+        progress_(plan.with_rates && globals.progress(), plan.trials) {}
+
+  // All of them, or until somebody wants an end. A program that cannot be started ends them, too.
+  Status run() {
+    Status status = Done{};
+    for (uint64_t trial = 0; status && trial < plan_.trials && !gate_.stopped(); ++trial) status = run_once(trial);
+    progress_.hide();
+    if (!session_) return status;
+    if (!instrumented_) say_not_instrumented(plan_.command.front());
+    std::signal(SIGPIPE, SIG_IGN);  // the last reports
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+    session_->finish(spent.count(), plan_.with_rates);
+    return status ? session_->written() : status;
+  }
+
+  int status() const { return status_; }
+  const report::Session& session() const { return *session_; }
+
+ private:
+  // A closed pipe for our reports is no reason to leave the program alone; but the next one must not inherit this.
+  struct IgnoredPipes {
+    IgnoredPipes() : before(std::signal(SIGPIPE, SIG_IGN)) {}
+    IgnoredPipes(const IgnoredPipes&) = delete;
+    IgnoredPipes& operator=(const IgnoredPipes&) = delete;
+    ~IgnoredPipes() { std::signal(SIGPIPE, before); }
+    void (*before)(int);
+  };
+
+  Status run_once(uint64_t trial) {
+    const Result<RunDirectory> directory = RunDirectory::make();
+    if (!directory) return directory.error();
+    report::RunFollower follower(directory->path());
+    Environment environment = environment_of(plan_.chain.text, directory->path(), plan_.runtime.string());
+    if (plan_.with_rates) environment.emplace_back("PHOTOFINISH_TRIAL", std::to_string(trial + 1));
+    const Result<pid_t> program = start_program(plan_.command, environment, gate_);
+    if (!program) return program.error();
+    const IgnoredPipes ignored;
+    if (!session_) {
+      session_.emplace(plan_.chain.text, plan_.options, std::move(suppressions_),
+                       files_.sinks(plan_.options, globals_, *program));
+    }
+    progress_.show(trial, session_->races());
+    const int status = follow(*program, gate_, follower, [&](const std::string& file, std::string_view line) {
+      progress_.hide();
+      session_->take(file, line);
+      progress_.show(trial, session_->races());
+    });
+    if (status_ == 0) status_ = status;
+    instrumented_ = instrumented_ || follower.any();
+    session_->end_trial();
+    return Done{};
+  }
+
+  const Plan& plan_;
+  report::Suppressions suppressions_;  // until there is a session
+  ReportFiles& files_;
+  const Globals& globals_;
+  TrialProgress progress_;
+  SignalGate gate_;
+  std::optional<report::Session> session_;  // once there is a program
+  int status_ = 0;                          // the first that is not zero
+  bool instrumented_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 // What to do after everything is reported and the run directory is gone.
 struct End {
   int status = 0;
@@ -90,44 +177,39 @@ struct End {
   report::RunOptions options;
 };
 
-Result<End> run_program(const Request& request, const std::vector<std::string>& command,
-                        const report::RunOptions& options, const Globals& globals) {
-  const Result<std::filesystem::path> runtime = runtime_of(request.chain);
-  if (!runtime) return runtime.error();
+Result<End> run_program(const Plan& plan, const Request& request, const Globals& globals) {
   const Result<std::vector<ReportSpec>> specs = parse_report_specs(request.reports);
   if (!specs) return specs.error();
-  Result<report::Suppressions> suppressions = read_suppressions(options, command.front());
+  Result<report::Suppressions> suppressions = read_suppressions(plan.options, plan.command.front());
   if (!suppressions) return suppressions.error();
-  Result<RunDirectory> directory = RunDirectory::make();
-  if (!directory) return directory.error();
   ReportFiles files;
   if (const Status opened = files.open(*specs); !opened) return opened.error();
-
-  SignalGate gate;
-  report::RunFollower follower(directory->path());
-  const auto start = std::chrono::steady_clock::now();
-  const Result<pid_t> program =
-      start_program(command, environment_of(request.chain, directory->path(), runtime->string()), gate);
-  if (!program) return program.error();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe for our reports is no reason to leave the program alone
-
-  report::Session session(request.chain, options, std::move(*suppressions), files.sinks(options, globals, *program));
-  const int status = follow(*program, gate, follower,
-                            [&](const std::string& file, std::string_view line) { session.take(file, line); });
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  if (!follower.any()) say_not_instrumented(command.front());
-  session.finish(spent.count());
-  if (const Status written = session.written(); !written) return written.error();
+  Runs runs(plan, std::move(*suppressions), files, globals);
+  if (const Status done = runs.run(); !done) return done.error();
   if (const Status closed = files.close(); !closed) return closed.error();
-  return End{status, session.found(), session.options()};
+  return End{runs.status(), runs.session().found(), runs.session().options()};
+}
+
+Result<Plan> make_plan(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
+  const Result<Chain> chain = parse_chain(request.chain, offline_catalog());
+  if (!chain) return chain.error();
+  const Result<std::filesystem::path> runtime = runtime_of(*chain);
+  if (!runtime) return runtime.error();
+  Plan plan{*chain, *runtime, 1, !request.trials.empty(), command, read_run_options(globals)};
+  if (!plan.with_rates) return plan;
+  const Result<uint64_t> trials = parse_trials(request.trials, *chain);
+  if (!trials) return trials.error();
+  plan.trials = *trials;
+  return plan;
 }
 
 Outcome run(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
   if (command.empty()) return Error{"run: no program given (see photofinish run --help)"};
-  const report::RunOptions options = read_run_options(globals);
-  const Result<End> end = run_program(request, command, options, globals);
+  const Result<Plan> plan = make_plan(request, command, globals);
+  if (!plan) return plan.error();
+  const Result<End> end = run_program(*plan, request, globals);
   if (!end) return end.error();
-  if (WIFSIGNALED(end->status)) {
+  if (WIFSIGNALED(end->status) && !plan->with_rates) {
     std::fflush(nullptr);
     die_of(WTERMSIG(end->status));
   }
@@ -145,10 +227,17 @@ void add_run(const Verbs& verbs) {
                    "FORMAT[:FILE], several may be given: text (to standard error) or json (to standard output)")
       ->take_all()
       ->allow_extra_args(false);
+  verb->add_option(
+          "--trials", request->trials,
+          "Run the program N times, or as often as the sampling rate asks for (auto), and tell how often each race "
+          "was found")
+      ->type_name("N|auto");
   verb->add_option("PROGRAM", *shown_only, "The program, built with pf-c++ or pf-cc, and its arguments");
   verb->footer(
       "Exit code: the program's own, or 66 (PHOTOFINISH_OPTIONS=exitcode=N) when a race was reported, or 2 for\n"
       "wrong usage. A program that a signal ended ends photofinish by the same signal.\n"
+      "With --trials: 66 if any run found a race, else the first exit code that is not 0 (128 + N for signal N);\n"
+      "Ctrl-C ends the run that is under way and reports what there is.\n"
       "PHOTOFINISH_OPTIONS and suppressions: docs/options.md.");
   verb->callback(
       [request, verbs] { verbs.run = [request, verbs] { return run(*request, verbs.command, verbs.globals); }; });

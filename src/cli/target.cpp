@@ -55,8 +55,15 @@ SignalGate::~SignalGate() {
 void SignalGate::forward(pid_t program) {
   signalfd_siginfo info;
   while (read(fd_, &info, sizeof info) == sizeof info) {
-    if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL) kill(program, static_cast<int>(info.ssi_signo));
+    if (info.ssi_signo == SIGCHLD) continue;
+    stopped_ = true;
+    if (info.ssi_code != SI_KERNEL && program != kNobody) kill(program, static_cast<int>(info.ssi_signo));
   }
+}
+
+bool SignalGate::stopped() {
+  forward(kNobody);
+  return stopped_;
 }
 
 Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment,

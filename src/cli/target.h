@@ -25,11 +25,16 @@ class SignalGate {
   int fd() const { return fd_; }
   // Sends on what was sent to us alone. What a terminal sends, its foreground processes all get.
   void forward(pid_t program);
+  // Whether somebody wanted an end so far.
+  bool stopped();
   // The signals that were blocked before.
   const sigset_t& original() const { return original_; }
 
  private:
+  static constexpr pid_t kNobody = 0;
+
   int fd_ = -1;
+  bool stopped_ = false;
   sigset_t original_;
 };
 

@@ -1,8 +1,6 @@
 // photofinish trace generate: random well-formed traces from a seed.
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "trace/generator.h"
@@ -85,23 +83,6 @@ void add_shares(CLI::App& verb, GeneratorOptions& o) {
 }
 
 }  // namespace
-
-std::string expand_count(std::string& text) {
-  double n = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, n);
-  const std::string_view unit(at, static_cast<std::size_t>(end - at));
-  if (unit == "k") n *= 1e3;
-  if (unit == "M") n *= 1e6;
-  if (unit == "G") n *= 1e9;
-  const bool known = unit.empty() || unit == "k" || unit == "M" || unit == "G";
-  const bool in_range = n >= 0 && n <= 1e18;  // and no "nan"
-  if (error != std::errc{} || !known || !in_range || n != static_cast<double>(static_cast<uint64_t>(n))) {
-    return "'" + text + "' is not a count (1000000, 1e6, 1M)";
-  }
-  text = std::to_string(static_cast<uint64_t>(n));
-  return {};
-}
 
 void add_trace_generate(CLI::App& trace, const Verbs& verbs) {
   CLI::App* verb = trace.add_subcommand("generate", "Write a random well-formed trace");

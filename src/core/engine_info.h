@@ -9,7 +9,7 @@ enum class StageKind : bool { Filter, Detector };
 
 struct OptionInfo {
   std::string_view name;
-  std::string_view argument;  // empty for a switch; "N" for a whole number, "R" for a rate
+  std::string_view argument;  // empty for a switch; "N" a whole number, "R" a rate, "a|b" one of these, else any text
   std::string_view fallback;  // what holds when it is not given
   std::string_view help;
 };

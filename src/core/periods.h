@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/random.h"
+
 namespace pf {
 
 // A rate as people write it, "3%", "0.5%" or "0.03", in parts of 2^32; nothing if it is none or above 1.
@@ -33,10 +35,14 @@ constexpr std::optional<uint64_t> parse_rate(std::string_view text) {
 
 // What was asked for, and what came of it.
 struct SamplingCounts {
-  double rate = 0;                      // asked, 0 to 1
+  std::optional<double> rate;           // asked, 0 to 1, if a rate was
   uint64_t work = 0, sampled_work = 0;  // units
   uint64_t accesses = 0, sampled_accesses = 0;
 
+  // Of a stage whose work is the accesses themselves.
+  static SamplingCounts of_accesses(std::optional<double> rate, uint64_t seen, uint64_t sampled) {
+    return {rate, seen, sampled, seen, sampled};
+  }
   double effective() const { return work == 0 ? 0 : static_cast<double>(sampled_work) / static_cast<double>(work); }
 };
 
@@ -44,8 +50,7 @@ class Periods {
  public:
   static constexpr uint64_t kAlways = uint64_t{1} << 32;
 
-  constexpr Periods(uint64_t rate, uint64_t length, uint64_t seed)
-      : length_(length == 0 ? 1 : length), random_(mixed(seed + 1)) {  // seeds are neighbours, their sequences are not
+  constexpr Periods(uint64_t rate, uint64_t length, uint64_t seed) : length_(length == 0 ? 1 : length), random_(seed) {
     set_rate(rate);
     sampling_ = draw();
   }
@@ -70,18 +75,10 @@ class Periods {
   uint64_t sampled() const { return sampled_; }
 
  private:
-  constexpr bool draw() {
-    random_ += 0x9E3779B97F4A7C15U;
-    return mixed(random_) >> 32 < rate_;
-  }
-  // SplitMix64's.
-  static constexpr uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBU;
-    return x ^ x >> 31;
-  }
+  constexpr bool draw() { return random_.chance(rate_); }
 
-  uint64_t rate_ = 0, length_, random_;
+  uint64_t rate_ = 0, length_;
+  Random random_;
   bool sampling_ = false;
   uint64_t in_period_ = 0, done_ = 0, sampled_ = 0;
 };

@@ -32,6 +32,15 @@ bool is_whole_number(std::string_view text) {
   return !text.empty() && text.size() < 10 && std::ranges::all_of(text, is_digit);
 }
 
+// What is wrong with a value of that kind, after "needs"; nothing if it is right.
+std::string wrong_value(std::string_view kind, std::string_view value) {
+  if (kind == "N" && !is_whole_number(value)) return "a whole number";
+  if (kind == "R" && !parse_rate(value)) return "a rate from 0% to 100%";
+  if (kind.find('|') == kind.npos) return {};
+  const std::vector<std::string_view> words = split(kind, '|');
+  return std::ranges::find(words, value) == words.end() ? "one of " + std::string(kind) : "";
+}
+
 Status add_option(StageSpec& stage, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
@@ -46,15 +55,11 @@ Status add_option(StageSpec& stage, std::string_view text) {
       return Error{"option " + quoted(name) + where + " needs a value: " + std::string(name) + "=" +
                    std::string(o.argument)};
     }
-    if (o.argument == "N" && !is_whole_number(text.substr(equals + 1))) {
-      return Error{"option " + quoted(name) + where + " needs a whole number, not " + quoted(text.substr(equals + 1))};
+    const std::string_view value = has_value ? text.substr(equals + 1) : "on";
+    if (const std::string needed = wrong_value(o.argument, value); !needed.empty()) {
+      return Error{"option " + quoted(name) + where + " needs " + needed + ", not " + quoted(value)};
     }
-    if (o.argument == "R" && !parse_rate(text.substr(equals + 1))) {
-      return Error{"option " + quoted(name) + where + " needs a rate from 0% to 100%, not " +
-                   quoted(text.substr(equals + 1))};
-    }
-    const bool fresh =
-        stage.options.emplace(std::string(name), has_value ? std::string(text.substr(equals + 1)) : "on").second;
+    const bool fresh = stage.options.emplace(std::string(name), value).second;
     if (!fresh) return Error{"option " + quoted(name) + where + " is given twice"};
     return Done{};
   }

@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "detect/registry.h"
+#include "filter/carisma.h"
+#include "filter/literace.h"
 #include "filter/tree.h"
 #include "offline/host.h"
 
@@ -12,7 +14,8 @@ namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array<const EngineInfo*, sizeof...(D) + 1>{&D<OfflineEnv>::kInfo..., &kTreeInfo};
+  return std::array<const EngineInfo*, sizeof...(D) + 3>{&D<OfflineEnv>::kInfo..., &kTreeInfo, &kLiteRaceInfo,
+                                                         &kCarismaInfo};
 }
 constexpr auto kInfos = infos(Detectors{});
 
@@ -33,28 +36,77 @@ std::unique_ptr<DetectorStage> make(const StageSpec& spec, DetectorList<D...>) {
   return stage;
 }
 
+// The options of a chain were checked when it was parsed.
+uint64_t number(const Options& options, std::string_view name, uint64_t fallback) {
+  const auto it = options.find(name);
+  return it == options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
+}
+
+std::unique_ptr<FilterStage> make_tree(const Options& given) {
+  TreeOptions options;
+  options.exact = given.contains("exact");
+  options.two_threads = number(given, "threads", 1) == 2;
+  options.memory = number(given, "memory", 64) << 20;
+  return std::make_unique<TreeFilter>(options);
+}
+
+std::unique_ptr<FilterStage> make_literace(const Options& given) {
+  LiteRaceOptions options;
+  options.burst = number(given, "burst", options.burst);
+  options.seed = number(given, "seed", options.seed);
+  return std::make_unique<LiteRaceFilter>(options);
+}
+
+std::unique_ptr<FilterStage> make_carisma(const Options& given) {
+  CarismaOptions options;
+  const auto rate = [&](std::string_view name, uint64_t fallback) {
+    const auto it = given.find(name);
+    return it == given.end() ? fallback : *parse_rate(it->second);
+  };
+  const auto word = [&](std::string_view name) {
+    const auto it = given.find(name);
+    return it == given.end() ? "" : it->second;
+  };
+  if (word("strategy") == "cls") options.strategy = CarismaStrategy::Cls;
+  if (word("strategy") == "fls") options.strategy = CarismaStrategy::Fls;
+  options.rate = rate("rate", options.rate);
+  options.min = rate("min", options.min);
+  options.state = word("state");
+  options.depth = number(given, "depth", options.depth);
+  options.seed = number(given, "seed", options.seed);
+  return std::make_unique<CarismaFilter>(std::move(options));
+}
+
 }  // namespace
 
 Catalog offline_catalog() { return kInfos; }
 
 std::unique_ptr<FilterStage> make_filter(const StageSpec& spec) {
-  const auto number = [&](std::string_view name, uint64_t fallback) {
-    const auto it = spec.options.find(name);
-    return it == spec.options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
-  };
-  TreeOptions options;
-  options.exact = spec.options.contains("exact");
-  options.two_threads = number("threads", 1) == 2;
-  options.memory = number("memory", 64) << 20;
-  return std::make_unique<TreeFilter>(options);
+  if (spec.info == &kLiteRaceInfo) return make_literace(spec.options);
+  if (spec.info == &kCarismaInfo) return make_carisma(spec.options);
+  return make_tree(spec.options);
 }
 
-std::vector<std::unique_ptr<FilterStage>> make_filters(const Chain& chain) {
-  std::vector<std::unique_ptr<FilterStage>> filters;
+Filters make_filters(const Chain& chain) {
+  Filters filters;
   for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
     filters.push_back(make_filter(stage));
   }
   return filters;
+}
+
+Status start_all(const Filters& filters, const StableNames& names) {
+  for (const auto& filter : filters) {
+    if (const Status started = filter->start(names); !started) return started;
+  }
+  return Done{};
+}
+
+Status finish_all(const Filters& filters) {
+  for (const auto& filter : filters) {
+    if (const Status finished = filter->finish(); !finished) return finished;
+  }
+  return Done{};
 }
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }

@@ -13,6 +13,9 @@ Catalog offline_catalog();
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec);
 std::unique_ptr<FilterStage> make_filter(const StageSpec& spec);
 // Those of a chain, in order.
-std::vector<std::unique_ptr<FilterStage>> make_filters(const Chain& chain);
+using Filters = std::vector<std::unique_ptr<FilterStage>>;
+Filters make_filters(const Chain& chain);
+Status start_all(const Filters& filters, const StableNames& names);
+Status finish_all(const Filters& filters);
 
 }  // namespace pf

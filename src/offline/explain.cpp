@@ -20,6 +20,8 @@ Explainer::Explainer(const Chain& chain, std::span<FoundRace> races) : filters_(
   }
 }
 
+Status Explainer::start(const StableNames& names) { return start_all(filters_, names); }
+
 void Explainer::process(std::span<const Event> batch) {
   for (const Event& e : batch) {
     ++number_;

@@ -29,6 +29,8 @@ class Explainer {
   // thread is first heard of, and with it the slots that epochs are about.
   Explainer(const Chain& chain, std::span<FoundRace> races);
 
+  // Before the first event.
+  Status start(const StableNames& names);
   bool has_questions() const { return !questions_.empty(); }
   // The events of the trace, as the chain was given them.
   void process(std::span<const Event> batch);

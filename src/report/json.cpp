@@ -83,6 +83,20 @@ Json filter(const FilterSummary& f) {
           {"bytes", f.bytes}, {"peak_bytes", f.peak_bytes}, {"rules", counts(f.rules)}};
 }
 
+Json trials(const Trials& t) {
+  return {{"runs", t.runs}, {"found", t.found}, {"rate", t.rate()},
+          {"low", t.low()}, {"high", t.high()}, {"more_runs", t.more_runs()}};
+}
+
+Json sampling(const Sampling& s) {
+  Json j = Json::object();
+  if (s.asked) j["asked"] = *s.asked;
+  j["effective"] = s.effective;
+  j["accesses"] = s.accesses;
+  j["sampled"] = s.sampled;
+  return j;
+}
+
 class JsonRenderer final : public Renderer {
  public:
   explicit JsonRenderer(std::FILE* out) : out_(out) {}
@@ -100,6 +114,7 @@ class JsonRenderer final : public Renderer {
     add_process(j, r.process);
     if (!r.chain.empty()) j["chain"] = r.chain;
     if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
+    if (r.trials) j["trials"] = trials(*r.trials);
     line(j);
   }
 
@@ -129,12 +144,8 @@ class JsonRenderer final : public Renderer {
               {"bytes", s.bytes},
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
-    if (s.sampling) {
-      j["sampling"] = {{"asked", s.sampling->asked},
-                       {"effective", s.sampling->effective},
-                       {"accesses", s.sampling->accesses},
-                       {"sampled", s.sampling->sampled}};
-    }
+    if (s.sampling) j["sampling"] = sampling(*s.sampling);
+    if (s.trials != 0) j["trials"] = s.trials;
     if (s.online) {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "report/words.h"
+
 namespace pf::report {
 
 std::string Frame::text() const {
@@ -33,7 +35,33 @@ std::string fingerprint(const std::vector<Frame>& stack) { return stack.empty() 
 
 std::string hash(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
 
+// "stack of thread 1 (worker)": of a running program each kind of memory is spelled out.
+std::string online_memory(const Location& l) {
+  const std::string owner = l.thread_text.empty() ? "" : " of " + l.thread_text;
+  if (l.kind == "stack") return "stack" + owner;
+  if (l.kind == "tls") return "thread-local memory" + owner;
+  if (l.kind == "mapped" || l.kind == "unknown") return l.kind + " memory";
+  std::string s = l.kind == "global" ? "global " + l.name : l.kind == "freed" ? "freed heap block" : "heap block";
+  if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
+  if (l.offset.value_or(0) != 0) s += fmt::format(" at offset {}", *l.offset);
+  return s;
+}
+
+std::string memory(const Location& l) {
+  if (l.online) return online_memory(l);
+  std::string s = l.name;
+  if (l.kind == "heap" || l.kind == "freed") {
+    s = fmt::format("{} block", l.kind);
+    if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
+    if (l.offset) s += fmt::format(" at offset {}", *l.offset);
+    if (l.origin) s += fmt::format(" ({} at {})", l.kind == "heap" ? "allocated" : "freed", l.origin->text());
+  }
+  return s.empty() ? "unknown memory" : s;
+}
+
 }  // namespace
+
+std::string Race::title() const { return fmt::format("{} on {}", kind(), memory(location)); }
 
 std::string Race::id() const {
   std::string a = fingerprint(first.stack), b = fingerprint(second.stack);

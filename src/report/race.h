@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/trials.h"
+
 namespace pf::report {
 
 struct Frame {
@@ -87,8 +89,10 @@ struct Race {
   std::string chain = {};  // of a trace: which of those asked for, as written
   bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
+  std::optional<Trials> trials = {};  // of a program that was run several times
 
   std::string kind() const { return first.op + "-" + second.op; }
+  std::string title() const;  // "write-read on global account of 48 bytes"
   // Stable over runs: the two places, in either order, and the memory.
   std::string id() const;
 };
@@ -114,7 +118,8 @@ struct FilterSummary {
 };
 
 struct Sampling {
-  double asked = 0, effective = 0;  // shares of the program's work
+  std::optional<double> asked;  // a share of the program's work, as the next
+  double effective = 0;
   uint64_t accesses = 0, sampled = 0;
 };
 
@@ -135,6 +140,13 @@ struct Summary {
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;
   uint64_t unfinished = 0;  // processes that were killed before they told their counters
+  // Of a program that was run several times:
+  struct Rate {
+    std::string what, id;
+    Trials trials;
+  };
+  uint64_t trials = 0;
+  std::vector<Rate> rates = {};  // of the races, the most frequent first
 };
 
 }  // namespace pf::report

@@ -112,6 +112,7 @@ void Session::take_line(Writer& w, const RawRace& line) {
   }
   const auto [it, fresh] = race_ids_.try_emplace(race.id(), races_.size());
   w.keys.try_emplace(line.key, it->second, 1);
+  in_trial_.insert(it->second);
   if (!fresh) {
     Race& known = races_[it->second];
     ++known.count;
@@ -125,6 +126,7 @@ void Session::take_line(Writer& w, const RawRace& line) {
   found_ = found_ || race.verdict != "suspect";
   if (!is_potential(race)) show_live([&](Renderer& renderer) { renderer.race(race); });
   races_.push_back(std::move(race));
+  found_in_.push_back(0);
 }
 
 void Session::take_line(Writer& w, const RawMisuse& line) {
@@ -205,7 +207,7 @@ void Session::add_sampling(const RawSummary& line) {
 }
 
 void Session::take_line(Writer&, const RawWishes& line) {
-  suppressions_.add(line.suppressions);
+  if (wishes_.insert(line.suppressions).second) suppressions_.add(line.suppressions);
   if (!line.options.empty()) options_ = run_options_of_environment(line.options);
 }
 
@@ -322,9 +324,6 @@ Summary Session::summarize(double seconds) const {
   for (const Race& race : races_) s.dynamic_races += race.count;
   s.racy_events = s.dynamic_races;
   s.misuses = misuses_.size();
-  s.processes = writers_.size();
-  s.unfinished =
-      static_cast<uint64_t>(std::ranges::count_if(writers_, [](const auto& entry) { return !entry.second->finished; }));
   s.seconds = seconds;
   return s;
 }
@@ -351,12 +350,32 @@ Status Session::written() const {
   return Done{};
 }
 
-void Session::finish(double seconds) {
-  const Summary summary = summarize(seconds);
+void Session::end_trial() {
+  for (const std::size_t race : std::exchange(in_trial_, {})) ++found_in_[race];
+  ++sums_.trials;
+  sums_.processes += writers_.size();
+  sums_.unfinished +=
+      static_cast<uint64_t>(std::ranges::count_if(writers_, [](const auto& entry) { return !entry.second->finished; }));
+  writers_.clear();
+}
+
+void Session::add_rates(Summary& summary) {
+  for (std::size_t i = 0; i < races_.size(); ++i) {
+    Race& race = races_[i];
+    race.trials = {summary.trials, found_in_[i]};
+    summary.rates.push_back({race.title(), race.id(), *race.trials});
+  }
+  std::ranges::sort(summary.rates, std::greater{},
+                    [](const Summary::Rate& r) { return std::pair(r.trials.found, r.id); });
+}
+
+void Session::finish(double seconds, bool with_rates) {
+  Summary summary = summarize(seconds);
+  with_rates ? add_rates(summary) : void(summary.trials = 0);
   for (Sink& sink : sinks_) {
     show(sink, [&](Renderer& renderer) {
       sink.live ? show_potential(renderer) : show_all(renderer);
-      if (!sink.live || !writers_.empty()) renderer.summary(summary);
+      if (!sink.live || summary.processes != 0) renderer.summary(summary);
     });
   }
   if (!options_.print_suppressions) return;

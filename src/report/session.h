@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,16 @@ class Session {
 
   // `file` names the writer: lines of different files may come in any order.
   void take(const std::string& file, std::string_view line);
+  // The program has ended; what comes is of its next run.
+  void end_trial();
   // Shows what is due at the end. No summary where there was nothing to sum up.
-  void finish(double seconds);
+  void finish(double seconds, bool with_rates = false);
 
   // Whether all that was shown has arrived.
   Status written() const;
   // What makes the exit code 66.
   bool found() const { return found_; }
+  std::size_t races() const { return races_.size(); }
   // With what the program's own __tsan_default_options says where the environment says nothing.
   const RunOptions& options() const { return options_; }
 
@@ -77,6 +81,7 @@ class Session {
   Race name_race(Writer& w, const RawRace& raw);
   static Process name_process(const Writer& w);
   Summary summarize(double seconds) const;
+  void add_rates(Summary& summary);
   void show_live(const std::function<void(Renderer&)>& what);
   void show_potential(Renderer& renderer) const;
   void show_all(Renderer& renderer) const;  // real ones first
@@ -89,8 +94,11 @@ class Session {
   std::map<std::string, std::unique_ptr<Writer>> writers_;
   std::vector<Race> races_;  // different ones, as first seen
   std::map<std::string, std::size_t> race_ids_;
+  std::set<std::size_t> in_trial_;  // races of this one
+  std::vector<uint64_t> found_in_;  // of each race: how many trials
   std::vector<Misuse> misuses_;
   std::map<std::string, std::size_t> misuse_ids_;
+  std::set<std::string> wishes_;  // suppressions of the program's own, taken already
   Summary sums_;
   uint64_t work_ = 0, sampled_work_ = 0;  // of sampling engines
   bool found_ = false;

@@ -9,36 +9,12 @@
 namespace pf::report {
 namespace {
 
-// "stack of thread 1 (worker)": of a running program each kind of memory is spelled out.
-std::string online_memory(const Location& l) {
-  const std::string owner = l.thread_text.empty() ? "" : " of " + l.thread_text;
-  if (l.kind == "stack") return "stack" + owner;
-  if (l.kind == "tls") return "thread-local memory" + owner;
-  if (l.kind == "mapped" || l.kind == "unknown") return l.kind + " memory";
-  std::string s = l.kind == "global" ? "global " + l.name : l.kind == "freed" ? "freed heap block" : "heap block";
-  if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
-  if (l.offset.value_or(0) != 0) s += fmt::format(" at offset {}", *l.offset);
-  return s;
-}
-
-std::string memory(const Location& l) {
-  if (l.online) return online_memory(l);
-  std::string s = l.name;
-  if (l.kind == "heap" || l.kind == "freed") {
-    s = fmt::format("{} block", l.kind);
-    if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
-    if (l.offset) s += fmt::format(" at offset {}", *l.offset);
-    if (l.origin) s += fmt::format(" ({} at {})", l.kind == "heap" ? "allocated" : "freed", l.origin->text());
-  }
-  return s.empty() ? "unknown memory" : s;
-}
-
 class TextRenderer final : public Renderer {
  public:
   TextRenderer(std::FILE* out, TextStyle style) : out_(out), style_(style) {}
 
   void race(const Race& r) override {
-    title(fmt::format("race: {} on {}", r.kind(), memory(r.location)));
+    title("race: " + r.title());
     fmt::print(out_, " ({}, {}{}; id {})\n", r.engine, r.verdict,
                r.count > 1 ? fmt::format(", {} times", grouped(r.count)) : "", r.id());
     access("first ", r.first, r.location);
@@ -77,8 +53,9 @@ class TextRenderer final : public Renderer {
                  100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
     }
     if (s.sampling) {
-      fmt::print(out_, "  sampled {:.3g}% of the work, asked for {:.3g}%; {} of {} accesses\n",
-                 100 * s.sampling->effective, 100 * s.sampling->asked, grouped(s.sampling->sampled),
+      const std::optional<double>& asked = s.sampling->asked;
+      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses\n", 100 * s.sampling->effective,
+                 asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(s.sampling->sampled),
                  grouped(s.sampling->accesses));
     }
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
@@ -86,6 +63,7 @@ class TextRenderer final : public Renderer {
     if (s.unfinished != 0) {
       fmt::print(out_, "  {} ended early, without counters\n", plural(s.unfinished, "process", "processes"));
     }
+    rates(s);
     if (!style_.verbose) return;
     fmt::print(out_, "  accesses {}, racy {}, state {}", grouped(s.accesses), grouped(s.racy_events),
                memory_size(s.bytes));
@@ -101,6 +79,18 @@ class TextRenderer final : public Renderer {
  private:
   void rules(const std::vector<std::pair<std::string, uint64_t>>& counts) {
     for (const auto& [rule, count] : counts) fmt::print(out_, "  {:<28} {:>16}\n", rule, grouped(count));
+  }
+
+  void rates(const Summary& s) {
+    if (s.trials == 0) return;
+    fmt::print(out_, "  {}; found in (95% interval), and how many more runs find it with 95%:\n",
+               plural(s.trials, "trial"));
+    for (const Summary::Rate& r : s.rates) {
+      const Trials& t = r.trials;
+      fmt::print(out_, "  {:>5} of {}, {:.1f}% ({:.1f}% to {:.1f}%), {}: {} (id {})\n", grouped(t.found),
+                 grouped(t.runs), 100 * t.rate(), 100 * t.low(), 100 * t.high(), plural(t.more_runs(), "more run"),
+                 r.what, r.id);
+    }
   }
 
   void access(std::string_view which, const Access& a, const Location& l) {

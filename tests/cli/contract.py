@@ -64,6 +64,11 @@ def check_race(race, engines):
     require(race["kind"] != "read-read", "two reads do not race")
     require(not (first["atomic"] and second["atomic"]), "two atomics do not race")
     require(first["thread"]["id"] != second["thread"]["id"], "a thread does not race with itself")
+    if "trials" in race:
+        has(race["trials"], {"runs": int, "found": int, "more_runs": int})
+        require(0 <= race["trials"]["found"] <= race["trials"]["runs"], "found more often than run")
+        bounds = [race["trials"][name] for name in ("low", "rate", "high")]
+        require(0 <= bounds[0] <= bounds[1] <= bounds[2] <= 1, "the rate is outside of its interval")
     if "hidden_by" in race:
         require(race["verdict"] == "potential", "only a potential race is hidden")
         check_hidden_by(race["hidden_by"])

@@ -19,7 +19,8 @@ void run_session(std::string_view options, std::string_view lines) {
     session.take("1.0.raw", lines.substr(0, end));
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
-  session.finish(1);
+  session.end_trial();
+  session.finish(1, true);
   std::fclose(nowhere);
 }
 

@@ -28,6 +28,8 @@ ABOUT = {
     "pacer": "Pacer*",
     "timeless": "Pacer*",
     "tree": "Tree*",
+    "literace": "LiteRace*:*Samplers*",
+    "carisma": "Carisma*:*Samplers*",
     "explain": "*Explanation*",
     "race log": "*Explanation*",
 }

@@ -76,11 +76,11 @@ std::map<Variable, std::size_t> first_race_of_each(std::span<const Event> trace,
   return first;
 }
 
+}  // namespace
+
 std::string only_real_races(std::span<const Event> trace, const Reports& reports) {
   return only_races_of(reports, oracle::races(trace, Relation::Hb));
 }
-
-}  // namespace
 
 std::string racy_variables(std::span<const Event> trace, const Reports& reports) {
   const std::vector<Race> truth = oracle::races(trace, Relation::Hb);

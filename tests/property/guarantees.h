@@ -24,6 +24,9 @@ using Guarantee = std::function<std::string(std::span<const Event>, const Report
 // By the engine's name.
 extern const std::map<std::string_view, Guarantee> kGuarantees;
 
+// No false alarm.
+std::string only_real_races(std::span<const Event> trace, const Reports& reports);
+
 // Exactly the racy variables, and the first race of each is the trace's first.
 std::string racy_variables(std::span<const Event> trace, const Reports& reports);
 

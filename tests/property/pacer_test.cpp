@@ -96,7 +96,7 @@ TEST(Pacer, TellsTheEffectiveRate) {
   pacer->process(trace);
   const std::optional<SamplingCounts> counts = pacer->findings().sampling;
   ASSERT_TRUE(counts.has_value());
-  EXPECT_NEAR(counts->rate, 0.1, 1e-6);
+  EXPECT_NEAR(counts->rate.value_or(0), 0.1, 1e-6);
   EXPECT_NEAR(counts->effective(), 0.1, 3 * std::sqrt(0.1 * 0.9 / 2000));
   EXPECT_EQ(counts->accesses, 10000U);
   EXPECT_NEAR(static_cast<double>(counts->sampled_accesses) / 10000, counts->effective(), 0.01);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr OptionInfo kOptions[] = {{"rate", "PERCENT", "1%", "how much to keep"},
                                    {"strategy", "NAME", "aas", "which to keep"},
+                                   {"mode", "fine|coarse", "fine", "how"},
                                    {"first", "", "off", "a switch"},
                                    {"queue", "N", "1", "how many"}};
 constexpr EngineInfo kSieve{"sieve", StageKind::Filter, {}, {}, {}, kOptions, {}};
@@ -61,6 +62,10 @@ TEST(Chain, says_what_is_wrong) {
   EXPECT_EQ(error_of("exact,first=on"), "option 'first' of 'exact' takes no value");
   EXPECT_EQ(error_of("exact,rate"), "option 'rate' of 'exact' needs a value: rate=PERCENT");
   EXPECT_EQ(error_of("exact,rate="), "option 'rate' of 'exact' needs a value: rate=PERCENT");
+  EXPECT_EQ(error_of("exact,mode=fine"), "");
+  EXPECT_EQ(error_of("exact,mode=coarse"), "");
+  EXPECT_EQ(error_of("exact,mode"), "option 'mode' of 'exact' needs a value: mode=fine|coarse");
+  EXPECT_EQ(error_of("exact,mode=fin"), "option 'mode' of 'exact' needs one of fine|coarse, not 'fin'");
   EXPECT_EQ(error_of("exact,queue=12"), "");
   EXPECT_EQ(error_of("exact,queue=1x"), "option 'queue' of 'exact' needs a whole number, not '1x'");
   EXPECT_EQ(error_of("exact,queue=-1"), "option 'queue' of 'exact' needs a whole number, not '-1'");
@@ -73,7 +78,9 @@ Options any_options(const EngineInfo& info) {
   Options options;
   for (const OptionInfo& o : info.options) {
     if (!*rc::gen::arbitrary<bool>()) continue;
-    if (o.argument == "N") {
+    if (o.name == "mode") {
+      options.emplace(o.name, *rc::gen::element<std::string>("fine", "coarse"));
+    } else if (o.argument == "N") {
       options.emplace(o.name, std::to_string(*rc::gen::inRange(0, 1000)));
     } else {
       const auto value = rc::gen::container<std::string>(rc::gen::element('a', '9', '%', '=', '.', '-'));
