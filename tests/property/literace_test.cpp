@@ -77,12 +77,25 @@ TEST(LiteRace, AnExecutionIsSampledWholeAndItsCalleesDecideForThemselves) {
     trace.push_back(event(0, Op::Write, abstract_variable(i)));
     if (i >= 15) call(trace, 0, 2, 100 + i);
     trace.push_back(event(0, Op::Write, abstract_variable(200 + i)));
-    if (i != 3) trace.push_back(event(0, Op::Return, 1));  // 3 is left by a jump, noticed at the next return
+    trace.push_back(event(0, Op::Return, 1));
   }
   std::vector<uint64_t> expected;
   for (uint64_t i = 0; i < 10; ++i) expected.insert(expected.end(), {i, 200 + i});
   for (uint64_t i = 15; i < 25; ++i) expected.push_back(100 + i);
   EXPECT_EQ(written(literace(seeded(0))->pass(trace)), expected);
+}
+
+// The calls of two functions are all used up. A jump out of both leaves none to be in, and what follows is outside.
+TEST(LiteRace, AReturnLeavesWhatWasCalledInBetween) {
+  Trace trace;
+  for (uint64_t i = 0; i < 10; ++i) {
+    for (const uint64_t function : {uint64_t{1}, uint64_t{2}}) call(trace, 0, function, 0);
+  }
+  const auto filter = literace(seeded(0));
+  filter->pass(trace);
+  const auto write = event(0, Op::Write, abstract_variable(5));
+  trace = {event(0, Op::Call, 1), event(0, Op::Call, 2), write, event(0, Op::Return, 1), write};
+  EXPECT_EQ(written(filter->pass(trace)), std::vector<uint64_t>{5});
 }
 
 TEST(LiteRace, WithoutCallsEachThreadIsOneFunctionAndEachAccessAnExecution) {
