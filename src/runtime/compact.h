@@ -537,7 +537,7 @@ class CompactStore {
   }
   // The one for the other, at once, if nobody changed it.
   [[gnu::always_inline]] static bool replace(Cell& cell, const Cell& old, const Cell& fresh) {
-    using Both = unsigned __int128;
+    __extension__ using Both = unsigned __int128;
     const auto both = [](const Cell& c) { return Both{c.mark[1]} << 64 | c.mark[0]; };
     return __sync_bool_compare_and_swap(reinterpret_cast<Both*>(&cell), both(old), both(fresh));
   }
