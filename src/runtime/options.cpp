@@ -111,6 +111,8 @@ void read_options(char** environment) {
   for (char** e = environment; e != nullptr && *e != nullptr; ++e) {
     if (const char* v = value_of(*e, "PHOTOFINISH_OPTIONS"); v != nullptr) ours = v;
     if (const char* v = value_of(*e, "TSAN_OPTIONS"); v != nullptr) theirs = v;
+    if (const char* v = value_of(*e, "PHOTOFINISH_TRIAL"); v != nullptr)
+      g_options.trial = static_cast<uint64_t>(number({v, 0, v, std::strlen(v)}));
     if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) {
       set_filter(v);
       for_each_pair(v, &set_of_chain);

@@ -24,6 +24,7 @@ struct Options {
   // pacer's:
   uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
   bool has_seed = false;  // else every run draws its own
+  uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own
 };
 extern Options g_options;
 
