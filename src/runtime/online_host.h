@@ -103,6 +103,16 @@ class OnlineHost {
     }
     t.renew();
   }
+  // What can be told at once; of bytes that lie otherwise is_spared() will tell.
+  template <unsigned kSize>
+  [[gnu::always_inline]] static bool is_unsampled(uintptr_t address) {
+    if constexpr (kSize == 16) {
+      const Cell* cell = &hot_cell(address);
+      return (address & 7) == 0 && (address & kInChunk) <= kInChunk - 15 && Store::empty(cell[0]) &&
+             Store::empty(cell[1]);
+    }
+    return (address & 7) + kSize <= 8 && Store::empty(hot_cell(address));
+  }
   // Between periods, nothing to do for memory that was never sampled.
   static bool is_spared(HostThread& t, uintptr_t address, uintptr_t size) {
     look_at_period(t);
@@ -126,8 +136,7 @@ class OnlineHost {
     if constexpr (kSamples) {
       if (t->period != sampling::period()) [[unlikely]]
         return access_slow<kOp>(*t, address, kSize, pc);
-      if (!sampling::is_on(t->period) && kSize <= 8 && offset + kSize <= 8 && Store::empty(hot_cell(address)))
-          [[likely]]
+      if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) [[likely]]
         return;
     }
     if constexpr (kSize == 16) {
