@@ -307,10 +307,8 @@ class OnlineHost {
 
   static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
     forget_objects(t, address, size);
-    for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      t.env.at = at;
-      Store::clear(cell, mask, t.env);
-    });
+    for_each_touched_granule(address, size,
+                             [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
     if constexpr (OrdersReadsAfterWrites<D, Env>) {
       if (size <= kMarkWhole) publish(t, address, size);
       D::published(t.state, t.env);

@@ -1,4 +1,4 @@
-// The same access to memory that got a new life is another one, and so is one after a message.
+// The same access after a message is another one.
 // RUN: %cxx -O1 %s -o %t && %with "tree:multilock tree,exact:fasttrack" %race %t | %FileCheck %s
 // CHECK: with tree:multilock:
 // CHECK: race: {{.*}} on global after_message
