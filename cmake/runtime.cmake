@@ -1,9 +1,9 @@
 # The runtime that lives in the target: one library per detector, so that its hot path has no dispatch.
 #
-#   pf_runtime(NAME DEPENDS room... DETECTORS name:Template...)
+#   pf_runtime(NAME DEPENDS room... DETECTORS name:Template... IN_TARGET room...)
 #
 # Most of src/NAME is the same for all detectors and compiled once; the files of DETECTOR_SOURCES see the detector and
-# are compiled for each. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
+# are compiled for each. Rooms of IN_TARGET are compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
 
 # It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
 set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden -fPIC
@@ -15,11 +15,15 @@ else()
 endif()
 
 function(pf_runtime NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;IN_TARGET")
   set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
   list(REMOVE_ITEM sources ${of_detector})
+  foreach(room IN LISTS RUNTIME_IN_TARGET)
+    file(GLOB in_target CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+    list(APPEND sources ${in_target})
+  endforeach()
 
   # Defines memcpy and its like: the compiler must not see a call to them in how they are written.
   set_source_files_properties(${folder}/intercept/strings.cpp PROPERTIES COMPILE_OPTIONS -fno-builtin)

@@ -1,0 +1,23 @@
+// What clock races ask of a thread: how often it has synchronized. No vector, no lock's address (CRSampler, definition 1).
+#pragma once
+#include <cstdint>
+
+namespace pf::watch {
+
+// Written by its thread, read by all. It must stay readable, and `ticks` must never go back, when the thread is gone.
+struct Clock {
+  uint64_t ticks = 0;
+  uint64_t seen = 0;  // how many samples had been taken in the whole program at the last tick
+};
+
+extern uint64_t g_samples_taken;
+
+// The thread synchronizes: call it before anything that others may acquire, and after anything that was acquired. So, while
+// `ticks` is what it was, nobody can have come after what the thread did since; and while `seen` is below the number of
+// a sample, the thread cannot have come after anything that was done since that sample.
+inline void tick(Clock& c) {
+  __atomic_store_n(&c.ticks, c.ticks + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&c.seen, __atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
+}  // namespace pf::watch
