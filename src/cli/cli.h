@@ -37,6 +37,7 @@ void add_collect(const Verbs& verbs);
 void add_ctl(const Verbs& verbs);
 void add_engines(const Verbs& verbs);
 void add_run(const Verbs& verbs);
+void add_sample(const Verbs& verbs);
 void add_trace(const Verbs& verbs);
 void add_wrappers(const Verbs& verbs);
 void add_trace_info(CLI::App& trace, const Verbs& verbs);

@@ -30,8 +30,8 @@ std::vector<std::string> split_command(const CLI::App& app, std::vector<std::str
       if (value_follows(verb == nullptr ? app : *verb, words[i])) ++i;
     } else if (verb != nullptr) {
       return take_from(words, i, i);
-    } else if (words[i] == "run") {
-      verb = app.get_subcommand("run");
+    } else if (words[i] == "run" || words[i] == "sample") {
+      verb = app.get_subcommand(words[i]);
     } else {
       return {};
     }

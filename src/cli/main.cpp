@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> command;
   const Verbs verbs{app, globals, work, command};
   add_run(verbs);
+  add_sample(verbs);
   add_wrappers(verbs);
   add_analyze(verbs);
   add_trace(verbs);

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/reports.h"
 #include "cli/runtime_files.h"
+#include "cli/supervise.h"
 #include "cli/target.h"
 #include "cli/trials.h"
 #include "offline/catalog.h"
@@ -47,24 +48,6 @@ Result<std::filesystem::path> runtime_of(const Chain& chain) {
                                           : fmt::format("available: {}", fmt::join(others, ", ")))};
 }
 
-Environment environment_of(const std::string& chain, const std::string& run, const std::string& runtime) {
-  const auto value_of = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  const std::string libraries = value_of("LD_LIBRARY_PATH"), preloaded = value_of("LD_PRELOAD");
-  Environment environment = {
-      {"PHOTOFINISH_RUN", run},
-      {"PHOTOFINISH_CHAIN", chain},
-      {"LD_LIBRARY_PATH", libraries.empty() ? runtime : fmt::format("{}:{}", runtime, libraries)}};
-  // A preloaded allocator would come before our runtime, which then would not see what is allocated. So ours comes first.
-  if (!preloaded.empty()) {
-    environment.emplace_back("LD_PRELOAD", fmt::format("{}/libphotofinish.so:{}", runtime, preloaded));
-    environment.emplace_back("PHOTOFINISH_PRELOADED", "1");
-  }
-  return environment;
-}
-
 // Until the program has ended: reports come out as they come in, signals go to the program.
 int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const report::RunFollower::Take& take) {
   int status = 0;
@@ -76,11 +59,6 @@ int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const
   }
   follower.drain(take);
   return status;
-}
-
-int exit_code(int status, bool found, const report::RunOptions& options) {
-  if (found && options.exitcode != 0) return options.exitcode;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);  // as shells do
 }
 
 void say_not_instrumented(const std::string& program) {
@@ -124,20 +102,11 @@ class Runs {
   const report::Session& session() const { return *session_; }
 
  private:
-  // A closed pipe for our reports is no reason to leave the program alone; but the next one must not inherit this.
-  struct IgnoredPipes {
-    IgnoredPipes() : before(std::signal(SIGPIPE, SIG_IGN)) {}
-    IgnoredPipes(const IgnoredPipes&) = delete;
-    IgnoredPipes& operator=(const IgnoredPipes&) = delete;
-    ~IgnoredPipes() { std::signal(SIGPIPE, before); }
-    void (*before)(int);
-  };
-
   Status run_once(uint64_t trial) {
     const Result<RunDirectory> directory = RunDirectory::make();
     if (!directory) return directory.error();
     report::RunFollower follower(directory->path());
-    Environment environment = environment_of(plan_.chain.text, directory->path(), plan_.runtime.string());
+    Environment environment = environment_of(plan_.chain.text, directory->path(), plan_.runtime.string(), false);
     if (plan_.with_rates) environment.emplace_back("PHOTOFINISH_TRIAL", std::to_string(trial + 1));
     const Result<pid_t> program = start_program(plan_.command, environment, gate_);
     if (!program) return program.error();

@@ -114,6 +114,7 @@ class JsonRenderer final : public Renderer {
     add_process(j, r.process);
     if (!r.chain.empty()) j["chain"] = r.chain;
     if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
+    if (!r.doubt.empty()) j["doubt"] = r.doubt;
     if (r.trials) j["trials"] = trials(*r.trials);
     line(j);
   }
@@ -150,6 +151,7 @@ class JsonRenderer final : public Renderer {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;
       j["misuses"] = s.misuses;
+      if (s.suspects != 0) j["suspects"] = s.suspects;
       j["suppressed"] = s.suppressed;
     } else {
       j["potential"] = s.potential;

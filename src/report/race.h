@@ -89,6 +89,7 @@ struct Race {
   std::string chain = {};  // of a trace: which of those asked for, as written
   bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
+  std::string doubt = {};  // of a suspect: what speaks against it
   std::optional<Trials> trials = {};  // of a program that was run several times
 
   std::string kind() const { return first.op + "-" + second.op; }
@@ -139,6 +140,7 @@ struct Summary {
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;
+  uint64_t suspects = 0;    // not among the races
   uint64_t unfinished = 0;  // processes that were killed before they told their counters
   // Of a program that was run several times:
   struct Rate {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -38,7 +39,25 @@ bool is_runtime(const Frame& f) {
          f.function.starts_with("__tsan_") || f.function.starts_with("__interceptor_");
 }
 
-bool is_potential(const Race& race) { return race.verdict == "potential"; }
+// What may turn out to be more than that before the end.
+bool is_tentative(const Race& race) { return race.verdict == "potential" || race.verdict == "suspect"; }
+
+// The line of source that the frame names, if it can be read.
+std::optional<std::string> source_line(const Frame& f) {
+  std::ifstream file(f.file);
+  std::string line;
+  for (uint32_t n = 0; n < f.line && std::getline(file, line); ++n) continue;
+  return f.line == 0 || !file ? std::nullopt : std::optional(line);
+}
+
+// Why a collision in a program that is not instrumented may be one of atomics, which race with nobody; empty if it is not. On x86-64 most
+// of them are ordinary instructions; what was inlined from std::atomic the runtime knows, the builtins of C only the source shows.
+std::string why_doubtful(const Access& a) {
+  const std::optional<std::string> line = a.stack.empty() ? std::nullopt : source_line(a.stack.front());
+  if (!line) return "its source cannot be read, so it may be an atomic";
+  const bool atomic = line->find("atomic") != std::string::npos || line->find("ATOMIC") != std::string::npos;
+  return atomic ? "its source line speaks of atomics" : "";
+}
 
 bool is_start_code(const Frame& f) {
   constexpr std::array<std::string_view, 8> kNames = {
@@ -116,15 +135,17 @@ void Session::take_line(Writer& w, const RawRace& line) {
   if (!fresh) {
     Race& known = races_[it->second];
     ++known.count;
-    if (is_potential(known) && race.verdict == "real") {
+    if (is_tentative(known) && !is_tentative(race)) {
       known.verdict = race.verdict;
       known.by_locks = false;
+      known.doubt.clear();
+      found_ = true;
       show_live([&](Renderer& renderer) { renderer.race(known); });
     }
     return;
   }
   found_ = found_ || race.verdict != "suspect";
-  if (!is_potential(race)) show_live([&](Renderer& renderer) { renderer.race(race); });
+  if (!is_tentative(race)) show_live([&](Renderer& renderer) { renderer.race(race); });
   races_.push_back(std::move(race));
   found_in_.push_back(0);
 }
@@ -313,6 +334,11 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
   race.second = name_access(w, raw.second);
   race.threads = name_threads(w, raw);
   race.process = name_process(w);
+  if (race.verdict == "confirmed") {
+    race.doubt = why_doubtful(race.first);
+    if (race.doubt.empty()) race.doubt = why_doubtful(race.second);
+    if (!race.doubt.empty()) race.verdict = "suspect";
+  }
   return race;
 }
 
@@ -320,25 +346,27 @@ Summary Session::summarize(double seconds) const {
   Summary s = sums_;
   s.engine = chain_;
   s.online = true;
-  s.races = races_.size();
-  for (const Race& race : races_) s.dynamic_races += race.count;
+  for (const Race& race : races_) {
+    ++(race.verdict == "suspect" ? s.suspects : s.races);
+    s.dynamic_races += race.verdict == "suspect" ? 0 : race.count;
+  }
   s.racy_events = s.dynamic_races;
   s.misuses = misuses_.size();
   s.seconds = seconds;
   return s;
 }
 
-void Session::show_potential(Renderer& renderer) const {
+void Session::show_tentative(Renderer& renderer) const {
   for (const Race& race : races_) {
-    if (is_potential(race)) renderer.race(race);
+    if (is_tentative(race)) renderer.race(race);
   }
 }
 
 void Session::show_all(Renderer& renderer) const {
   for (const Race& race : races_) {
-    if (!is_potential(race)) renderer.race(race);
+    if (!is_tentative(race)) renderer.race(race);
   }
-  show_potential(renderer);
+  show_tentative(renderer);
   for (const Misuse& misuse : misuses_) renderer.misuse(misuse);
 }
 
@@ -374,7 +402,7 @@ void Session::finish(double seconds, bool with_rates) {
   with_rates ? add_rates(summary) : void(summary.trials = 0);
   for (Sink& sink : sinks_) {
     show(sink, [&](Renderer& renderer) {
-      sink.live ? show_potential(renderer) : show_all(renderer);
+      sink.live ? show_tentative(renderer) : show_all(renderer);
       if (!sink.live || summary.processes != 0) renderer.summary(summary);
     });
   }

@@ -24,7 +24,7 @@ class Session {
     std::unique_ptr<Renderer> renderer;
     std::FILE* out;
     std::string name;  // after "cannot write"
-    bool live;  // each race when it is first seen, a potential one at the end, when it is known that it was not real;
+    bool live;  // each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
                 // else all at the end, with their counts
     int error = 0;  // the first failure to write
   };
@@ -83,7 +83,7 @@ class Session {
   Summary summarize(double seconds) const;
   void add_rates(Summary& summary);
   void show_live(const std::function<void(Renderer&)>& what);
-  void show_potential(Renderer& renderer) const;
+  void show_tentative(Renderer& renderer) const;
   void show_all(Renderer& renderer) const;  // real ones first
 
   std::string chain_;

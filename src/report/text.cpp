@@ -14,7 +14,7 @@ class TextRenderer final : public Renderer {
   TextRenderer(std::FILE* out, TextStyle style) : out_(out), style_(style) {}
 
   void race(const Race& r) override {
-    title("race: " + r.title());
+    title((r.verdict == "suspect" ? "suspect: " : "race: ") + r.title());
     fmt::print(out_, " ({}, {}{}; id {})\n", r.engine, r.verdict,
                r.count > 1 ? fmt::format(", {} times", grouped(r.count)) : "", r.id());
     access("first ", r.first, r.location);
@@ -24,6 +24,7 @@ class TextRenderer final : public Renderer {
       block(fmt::format("{} created by {} at", c.thread_text, c.parent_text), c.stack);
     }
     process(r.process);
+    if (!r.doubt.empty()) fmt::print(out_, "  not called a race: {}\n", r.doubt);
     if (r.hidden_by || r.by_locks) {
       fmt::print(out_, "  hidden in this run: nothing but lock order put the first before the second\n");
     }
@@ -58,6 +59,7 @@ class TextRenderer final : public Renderer {
                  asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(s.sampling->sampled),
                  grouped(s.sampling->accesses));
     }
+    if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
     if (s.unfinished != 0) {

@@ -5,6 +5,7 @@
 #include "runtime/instrumented.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/output.h"
+#include "runtime/planted.h"
 
 using namespace pf::rt;
 
@@ -51,7 +52,9 @@ PF_EXPORT int dlclose(void* handle) noexcept {
   Modules* after = before + 1;
   dl_iterate_phdr(&add, before);
   output::modules();
+  planted::before_unloading();
   const int result = real_dlclose(handle);
+  planted::after_unloading();
   forget_instrumented();
   dl_iterate_phdr(&add, after);
   for (std::size_t i = 0; i < before->count; ++i) {

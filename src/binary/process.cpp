@@ -1,0 +1,61 @@
+#include "binary/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace pf::binary {
+
+std::vector<Mapping> mappings_of(pid_t process) {
+  std::vector<Mapping> mappings;
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  for (std::string line; std::getline(maps, line);) {
+    Mapping m;
+    char rights[5] = {};
+    int path_at = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &m.start, &m.end, rights,
+                    &m.offset, &path_at) < 4)
+      continue;
+    m.executable = rights[2] == 'x';
+    if (path_at > 0) m.path = line.substr(static_cast<std::size_t>(path_at));
+    mappings.push_back(std::move(m));
+  }
+  return mappings;
+}
+
+Memory::Memory(pid_t process) : fd_(open(fmt::format("/proc/{}/mem", process).c_str(), O_RDWR | O_CLOEXEC)), error_(fd_ < 0 ? errno : 0) {}
+
+Memory::~Memory() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::optional<uint8_t> Memory::read(uint64_t address) const {
+  uint8_t byte = 0;
+  return pread(fd_, &byte, 1, static_cast<off_t>(address)) == 1 ? std::optional(byte) : std::nullopt;
+}
+
+bool Memory::write(uint64_t address, uint8_t byte) const {
+  return pwrite(fd_, &byte, 1, static_cast<off_t>(address)) == 1;
+}
+
+uint64_t processor_time(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return 0;
+  std::istringstream rest(text.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) rest >> skipped;
+  uint64_t user = 0, system = 0;
+  rest >> user >> system;
+  return (user + system) * (1'000'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
+}  // namespace pf::binary

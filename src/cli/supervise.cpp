@@ -1,0 +1,36 @@
+#include "cli/supervise.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+namespace pf::cli {
+
+Environment environment_of(const std::string& chain, const std::string& run, const std::string& runtime, bool preload) {
+  const auto value_of = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string libraries = value_of("LD_LIBRARY_PATH"), preloaded = value_of("LD_PRELOAD");
+  const std::string ours = runtime + "/libphotofinish.so";
+  Environment environment = {{"PHOTOFINISH_RUN", run}, {"PHOTOFINISH_CHAIN", chain}};
+  if (preload) {
+    environment.emplace_back("LD_PRELOAD", preloaded.empty() ? ours : fmt::format("{}:{}", ours, preloaded));
+    return environment;
+  }
+  environment.emplace_back("LD_LIBRARY_PATH", libraries.empty() ? runtime : fmt::format("{}:{}", runtime, libraries));
+  // A preloaded allocator would come before our runtime, which then would not see what is allocated. So ours comes first.
+  if (!preloaded.empty()) {
+    environment.emplace_back("LD_PRELOAD", fmt::format("{}:{}", ours, preloaded));
+    environment.emplace_back("PHOTOFINISH_PRELOADED", "1");
+  }
+  return environment;
+}
+
+int exit_code(int status, bool found, const report::RunOptions& options) {
+  if (found && options.exitcode != 0) return options.exitcode;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);  // as shells do
+}
+
+}  // namespace pf::cli

@@ -1,0 +1,42 @@
+// Samples of a program that is not instrumented: `photofinish sample` plants breakpoints into its code (watch/sites.h), and here
+// is who runs into them. Watching engines only.
+#pragma once
+#include <ucontext.h>
+
+#include "watch/sites.h"
+
+namespace pf::rt::planted {
+
+// With a board in the environment. False: there is none, or it is another process's.
+bool start(const char* board);
+bool is_on();
+
+// What the instruction at a breakpoint is about to do.
+struct Meeting {
+  const watch::Site* site;
+  uintptr_t pc, address;
+  bool wanted;   // a sample is to be taken
+  bool confirm;  // with a delay
+};
+// Whether the trap is a planted breakpoint. If so, the instruction is whole again, and next.
+bool meet(ucontext_t& context, Meeting& meeting);
+
+// The instruction that ends at this program counter, if it is one that accesses memory; and where it begins.
+const watch::Site* site_before(uintptr_t pc, uintptr_t& begin);
+
+// A clock race was found between these two instructions: to be sampled again, with a delay.
+void confirm(uintptr_t one, uintptr_t other);
+// It was seen to happen, or never will.
+void confirmed(uintptr_t one, uintptr_t other);
+
+// Time that went into samples, in nanoseconds; of it, delays.
+void spend(uint64_t time, uint64_t delayed);
+
+// Code is about to be unloaded, and was.
+void before_unloading();
+void after_unloading();
+
+// Return addresses above the place of the context, innermost first; how many.
+unsigned unwind(const ucontext_t& context, uintptr_t* to, unsigned most);
+
+}  // namespace pf::rt::planted
