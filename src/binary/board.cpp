@@ -16,8 +16,7 @@ Result<BoardFile> BoardFile::make(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return failed();
   const bool sized = ftruncate(fd, watch::kBoardBytes) == 0;
-  void* memory =
-      sized ? mmap(nullptr, watch::kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  void* memory = sized ? mmap(nullptr, watch::kBoardBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const Error error = failed();
   close(fd);
   if (memory == MAP_FAILED) return error;

@@ -16,7 +16,9 @@ class BoardFile {
   ~BoardFile();
 
   watch::Board& board() const { return *static_cast<watch::Board*>(memory_); }
-  watch::Site* sites() const { return reinterpret_cast<watch::Site*>(static_cast<char*>(memory_) + watch::kSitesOffset); }
+  watch::Site* sites() const {
+    return reinterpret_cast<watch::Site*>(static_cast<char*>(memory_) + watch::kSitesOffset);
+  }
 
  private:
   explicit BoardFile(void* memory) : memory_(memory) {}

@@ -31,24 +31,27 @@ std::optional<Section> section_named(Elf* elf, std::string_view name) {
   return std::nullopt;
 }
 
-// How pointers of an FDE are written: 'R' among the letters of its CIE, whose data come in their order.
+// How pointers of an FDE are written: 'R' among the letters of its CIE, whose data come in their order. Nothing for frames of
+// signals ('S'), which by custom begin a byte before their code.
 std::optional<uint8_t> pointer_encoding(const Dwarf_CIE& cie) {
   const char* letters = cie.augmentation;
   if (*letters++ != 'z') return std::nullopt;
   const uint8_t* data = cie.augmentation_data;
   const uint8_t* const end = data + cie.augmentation_data_size;
+  std::optional<uint8_t> encoding;
   for (; *letters != '\0' && data < end; ++letters) {
-    if (*letters == 'R') return *data;
-    if (*letters == 'L') {
+    if (*letters == 'R') {
+      encoding = *data++;
+    } else if (*letters == 'L') {
       ++data;
     } else if (*letters == 'P') {
       const unsigned form = *data & 0x0F;
       data += 1 + (form == DW_EH_PE_sdata4 || form == DW_EH_PE_udata4 ? 4 : 8);
-    } else if (*letters != 'S' && *letters != 'B') {
+    } else {
       return std::nullopt;
     }
   }
-  return std::nullopt;
+  return *letters == '\0' ? encoding : std::nullopt;
 }
 
 // What compilers write for x86-64: four bytes, from where they stand.

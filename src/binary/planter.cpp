@@ -18,9 +18,9 @@ using watch::Site;
 using namespace std::chrono_literals;
 
 constexpr uint8_t kBreakpoint = 0xCC;
-constexpr auto kPatience = 500ms;       // with an instruction that nobody meets
-constexpr auto kBetweenLooks = 1s;      // for new modules
-constexpr unsigned kCandidates = 8;     // of which `cold` takes the one met least
+constexpr auto kPatience = 500ms;    // with an instruction that nobody meets
+constexpr auto kBetweenLooks = 1s;   // for new modules
+constexpr unsigned kCandidates = 8;  // of which `cold` takes the one met least
 // What the kernel takes for a trap and its way back, which the handler cannot see. Measured (bench/sample --traps).
 constexpr uint64_t kUnseenPerSample = 3'000;
 
@@ -86,9 +86,8 @@ void Planter::withdraw() {
 bool Planter::is_chosen(const std::string& path) const {
   if (path == program_) return true;
   const std::string name = path.substr(path.rfind('/') + 1);
-  return std::ranges::any_of(options_.libraries, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+  return std::ranges::any_of(
+      options_.libraries, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
 }
 
 void Planter::look_for_modules() {

@@ -30,7 +30,8 @@ std::vector<Mapping> mappings_of(pid_t process) {
   return mappings;
 }
 
-Memory::Memory(pid_t process) : fd_(open(fmt::format("/proc/{}/mem", process).c_str(), O_RDWR | O_CLOEXEC)), error_(fd_ < 0 ? errno : 0) {}
+Memory::Memory(pid_t process)
+    : fd_(open(fmt::format("/proc/{}/mem", process).c_str(), O_RDWR | O_CLOEXEC)), error_(fd_ < 0 ? errno : 0) {}
 
 Memory::~Memory() {
   if (fd_ >= 0) close(fd_);

@@ -52,8 +52,9 @@ class StatusLine {
     const Clock::time_point now = Clock::now();
     if (!enabled_ || now < next_) return;
     const std::chrono::duration<double> since = now - start_;
-    fmt::print(stderr, "\r\033[Ksampling: {:.0f} samples/s, {} in all of {} instructions, overhead about {:.2f}%, {} found",
-               static_cast<double>(counts.fired) / since.count(), counts.fired, counts.sites, 100 * counts.overhead, races);
+    fmt::print(
+        stderr, "\r\033[Ksampling: {:.0f} samples/s, {} in all of {} instructions, overhead about {:.2f}%, {} found",
+        static_cast<double>(counts.fired) / since.count(), counts.fired, counts.sites, 100 * counts.overhead, races);
     std::fflush(stderr);
     shown_ = true;
     next_ = now + 500ms;
@@ -72,7 +73,8 @@ class StatusLine {
 class Sampling {
  public:
   Sampling(const Plan& plan, pid_t program, binary::BoardFile& board, report::Session& session, bool show_status)
-      : plan_(plan), program_(program), planter_(program, board, plan.planter), session_(session), status_(show_status) {}
+      : plan_(plan), program_(program), planter_(program, board, plan.planter), session_(session),
+        status_(show_status) {}
 
   int run(SignalGate& gate, report::RunFollower& follower) {
     int status = 0;
@@ -161,8 +163,10 @@ Result<End> sample_program(const Plan& plan, const Request& request, const Globa
   const std::chrono::duration<double> spent = Clock::now() - start;
   session.finish(spent.count());
   if (!follower.any()) {
-    fmt::print(stderr, "photofinish: {} cannot be sampled: it does not load libraries (linked statically, or with rights of "
-                       "another user)\n", plan.command.front());
+    fmt::print(stderr,
+               "photofinish: {} cannot be sampled: it does not load libraries (linked statically, or with rights of "
+               "another user)\n",
+               plan.command.front());
   } else if (!sampling.planter().status()) {
     fmt::print(stderr, "photofinish: {}\n", sampling.planter().status().error().message);
   } else if (!globals.quiet) {
@@ -175,7 +179,8 @@ Result<End> sample_program(const Plan& plan, const Request& request, const Globa
 
 Result<Plan> make_plan(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
   const std::optional<uint64_t> overhead = parse_rate(request.overhead);
-  if (!overhead || *overhead == 0) return Error{fmt::format("--overhead {}: a share such as 2% expected", request.overhead)};
+  if (!overhead || *overhead == 0)
+    return Error{fmt::format("--overhead {}: a share such as 2% expected", request.overhead)};
   Plan plan;
   for (const auto& [name, value] : {std::pair("--limit", request.limit), std::pair("--delay", request.delay)}) {
     if (!parse_duration(value)) return Error{fmt::format("{} {}: a time such as 15ms expected", name, value)};
@@ -222,7 +227,8 @@ void add_sample(const Verbs& verbs) {
       ->type_name("SHARE");
   verb->add_option("--for", request->duration, "Sample for so long (30s, 10m); the program goes on without")
       ->type_name("TIME");
-  verb->add_option("--lib", request->planter.libraries, "Sample these libraries, too: patterns of file names, as in 'libfoo*'")
+  verb->add_option("--lib", request->planter.libraries,
+                   "Sample these libraries, too: patterns of file names, as in 'libfoo*'")
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("PATTERN");
@@ -238,7 +244,8 @@ void add_sample(const Verbs& verbs) {
   verb->add_option("-r,--report", request->reports, "FORMAT[:FILE], as for run")->take_all()->allow_extra_args(false);
   verb->add_option("PROGRAM", *shown_only, "The program and its arguments");
   verb->footer(
-      "A race is an access that met another one of the same memory while its thread was stopped (confirmed), both known\n"
+      "A race is an access that met another one of the same memory while its thread was stopped (confirmed), both "
+      "known\n"
       "not to be atomic by debug information and source. What was found but not seen to happen is listed as suspect.\n"
       "Exit code: the program's own, or 66 when a race was reported; suspects do not count.");
   verb->callback(

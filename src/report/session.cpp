@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace pf::report {

@@ -41,7 +41,8 @@ bool write_by_mapping(uintptr_t address, uint8_t byte) {
   return true;
 }
 void put_back(uintptr_t address, uint8_t byte) {
-  if (__atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED) == byte) return;  // somebody was quicker
+  if (__atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED) == byte)
+    return;  // somebody was quicker
   if (!write_like_debugger(address, byte) && !write_by_mapping(address, byte))
     die_of("a breakpoint of photofinish cannot be taken out of the program");
 }
@@ -111,7 +112,8 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* frame, void* data) {
 bool start(const char* path) {
   const long fd = sys::open(path, O_RDWR | O_CLOEXEC);
   if (sys::failed(fd)) return false;
-  const long p = sys::call(SYS_mmap, 0, static_cast<long>(watch::kBoardBytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const long p =
+      sys::call(SYS_mmap, 0, static_cast<long>(watch::kBoardBytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   sys::close(static_cast<int>(fd));
   if (sys::failed(p)) return false;
   auto* board = reinterpret_cast<Board*>(p);
