@@ -1,9 +1,11 @@
 # The runtime that lives in the target: one library per detector, so that its hot path has no dispatch.
 #
-#   pf_runtime(NAME DEPENDS room... DETECTORS name:Template... IN_TARGET room...)
+#   pf_runtime(NAME DEPENDS room... DETECTORS name:Template... DETECTOR_SOURCES file... WATCHERS name... WATCHER_SOURCES file...
+#              IN_TARGET room...)
 #
 # Most of src/NAME is the same for all detectors and compiled once; the files of DETECTOR_SOURCES see the detector and
-# are compiled for each. Rooms of IN_TARGET are compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
+# are compiled for each; WATCHERS are engines without a detector's history, with WATCHER_SOURCES instead. Rooms of IN_TARGET are
+# compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
 
 # It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
 set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden -fPIC
@@ -15,11 +17,12 @@ else()
 endif()
 
 function(pf_runtime NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;IN_TARGET")
+  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;IN_TARGET")
   set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
-  list(REMOVE_ITEM sources ${of_detector})
+  list(TRANSFORM RUNTIME_WATCHER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_watcher)
+  list(REMOVE_ITEM sources ${of_detector} ${of_watcher})
   foreach(room IN LISTS RUNTIME_IN_TARGET)
     file(GLOB in_target CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
     list(APPEND sources ${in_target})
@@ -33,7 +36,10 @@ function(pf_runtime NAME)
     string(REPLACE ":" ";" detector ${detector})
     list(GET detector 0 name)
     list(GET detector 1 template)
-    pf_runtime_for(${NAME} ${name} ${template} "${of_detector}")
+    pf_runtime_for(${NAME} ${name} "${of_detector}" PF_DETECTOR=${template} PF_DETECTOR_NAME="${name}")
+  endforeach()
+  foreach(watcher IN LISTS RUNTIME_WATCHERS)
+    pf_runtime_for(${NAME} ${watcher} "${of_watcher}" PF_WATCHER="${watcher}")
   endforeach()
 endfunction()
 
@@ -47,11 +53,11 @@ function(pf_runtime_options TARGET)
   endif()
 endfunction()
 
-function(pf_runtime_for ROOM DETECTOR TEMPLATE sources)
+function(pf_runtime_for ROOM DETECTOR sources)  # and definitions
   set(objects pf_${ROOM}_${DETECTOR}_objects)
   add_library(${objects} OBJECT ${sources})
   pf_runtime_options(${objects})
-  target_compile_definitions(${objects} PRIVATE PF_DETECTOR=${TEMPLATE} PF_DETECTOR_NAME="${DETECTOR}")
+  target_compile_definitions(${objects} PRIVATE ${ARGN})
 
   set(folder ${PROJECT_BINARY_DIR}/lib/${DETECTOR})
   set(library pf_${ROOM}_${DETECTOR})

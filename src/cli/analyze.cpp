@@ -64,6 +64,9 @@ Result<std::vector<Chain>> parse_chains(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     Result<Chain> chain = parse_chain(text, offline_catalog());
     if (!chain) return chain.error();
+    if (const EngineInfo& e = *chain->detector().info; !e.offline) {
+      return Error{fmt::format("'{0}' needs a running program, not a trace: photofinish run -e {0}", e.name)};
+    }
     chains.push_back(std::move(*chain));
   }
   return chains;

@@ -23,7 +23,8 @@ namespace {
 
 struct Request {
   std::string chain = "fasttrack";
-  std::string trials;  // empty: run the program once
+  std::string trials;    // empty: run the program once
+  std::string overhead;  // empty: as the chain says
   std::vector<std::string> reports;
 };
 
@@ -159,8 +160,20 @@ Result<End> run_program(const Plan& plan, const Request& request, const Globals&
   return End{runs.status(), runs.session().found(), runs.session().options()};
 }
 
-Result<Plan> make_plan(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
+// --overhead is the option of that name of the chain's detector.
+Result<Chain> chain_of(const Request& request) {
+  if (request.overhead.empty()) return parse_chain(request.chain, offline_catalog());
   const Result<Chain> chain = parse_chain(request.chain, offline_catalog());
+  if (!chain) return chain.error();
+  const EngineInfo& detector = *chain->detector().info;
+  if (std::ranges::find(detector.options, "overhead", &OptionInfo::name) == detector.options.end())
+    return Error{fmt::format("--overhead is for engines that can keep it, such as clockrace and collision, not '{}'",
+                             detector.name)};
+  return parse_chain(request.chain + ",overhead=" + request.overhead, offline_catalog());
+}
+
+Result<Plan> make_plan(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
+  const Result<Chain> chain = chain_of(request);
   if (!chain) return chain.error();
   const Result<std::filesystem::path> runtime = runtime_of(*chain);
   if (!runtime) return runtime.error();
@@ -201,6 +214,9 @@ void add_run(const Verbs& verbs) {
           "Run the program N times, or as often as the sampling rate asks for (auto), and tell how often each race "
           "was found")
       ->type_name("N|auto");
+  verb->add_option("--overhead", request->overhead,
+                   "Share of the time that clockrace and collision may take, such as 2%; the same as their overhead=")
+      ->type_name("SHARE");
   verb->add_option("PROGRAM", *shown_only, "The program, built with pf-c++ or pf-cc, and its arguments");
   verb->footer(
       "Exit code: the program's own, or 66 (PHOTOFINISH_OPTIONS=exitcode=N) when a race was reported, or 2 for\n"

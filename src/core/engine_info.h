@@ -9,7 +9,8 @@ enum class StageKind : bool { Filter, Detector };
 
 struct OptionInfo {
   std::string_view name;
-  std::string_view argument;  // empty for a switch; "N" a whole number, "R" a rate, "a|b" one of these, else any text
+  std::string_view
+      argument;  // empty for a switch; "N" a whole number, "R" a rate, "T" a time, "a|b" one of these, else any text
   std::string_view fallback;  // what holds when it is not given
   std::string_view help;
 };
@@ -22,6 +23,7 @@ struct EngineInfo {
   std::string_view source;
   std::span<const OptionInfo> options;
   std::span<const std::string_view> rules;  // what Env::count counts
+  bool offline = true;                      // else it needs a running program
 };
 
 }  // namespace pf

@@ -2,6 +2,7 @@
 // iterate this list.
 #pragma once
 #include "detect/acculock.h"
+#include "detect/clockrace.h"
 #include "detect/djit.h"
 #include "detect/eraser.h"
 #include "detect/fasttrack.h"
@@ -16,6 +17,6 @@ namespace pf {
 template <template <class> class... D>
 struct DetectorList {};
 
-using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, Pacer, SimpleLock, MultiLock, AccuLock, Eraser>;
+using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, Pacer, SimpleLock, MultiLock, AccuLock, Eraser, ClockRace>;
 
 }  // namespace pf

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "detect/collision.h"
 #include "detect/registry.h"
 #include "filter/carisma.h"
 #include "filter/literace.h"
@@ -14,8 +15,8 @@ namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array<const EngineInfo*, sizeof...(D) + 3>{&D<OfflineEnv>::kInfo..., &kTreeInfo, &kLiteRaceInfo,
-                                                         &kCarismaInfo};
+  return std::array<const EngineInfo*, sizeof...(D) + 4>{&D<OfflineEnv>::kInfo..., &kCollisionInfo, &kTreeInfo,
+                                                         &kLiteRaceInfo, &kCarismaInfo};
 }
 constexpr auto kInfos = infos(Detectors{});
 

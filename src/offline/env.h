@@ -107,6 +107,7 @@ struct BasicOfflineEnv {
       const auto it = options.find(name);
       return it == options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
     };
+    symmetric = options.contains("symmetric");
     const auto rate = options.find("rate");
     periods = Periods(rate == options.end() ? kDefaultRate : parse_rate(rate->second).value_or(kDefaultRate),
                       number("period", 1000), number("seed", 1));
@@ -114,6 +115,8 @@ struct BasicOfflineEnv {
   }
 
   bool samples() const { return sampling; }
+  uint64_t& time() { return access_count; }
+  bool is_symmetric() const { return symmetric; }
 
   static bool same_place(const Access& a, const Access& b) { return a.site == b.site && a.packed == b.packed; }
   LocksetId held() const { return current_locks; }
@@ -158,6 +161,8 @@ struct BasicOfflineEnv {
   static constexpr uint64_t kDefaultRate = *parse_rate("3%");
   Periods periods{kDefaultRate, 1000, 1};
   bool sampling = false;
+  bool symmetric = false;     // clockrace's
+  uint64_t access_count = 0;  // as far as clockrace counts
   std::array<uint64_t, kMaxRules> rules{};
   std::vector<std::vector<Tenure>> owners;  // by slot
 };

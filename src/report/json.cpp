@@ -97,6 +97,14 @@ Json sampling(const Sampling& s) {
   return j;
 }
 
+Json watching(const Watching& w) {
+  Json j = {{"asked", w.asked}, {"effective", w.effective}, {"hardware", w.hardware}};
+  for (const auto& [name, field] : kWatchingCounts) j[name] = w.*field;
+  j["delayed_seconds"] = w.delayed;
+  j["elapsed_seconds"] = w.elapsed;
+  return j;
+}
+
 class JsonRenderer final : public Renderer {
  public:
   explicit JsonRenderer(std::FILE* out) : out_(out) {}
@@ -146,6 +154,7 @@ class JsonRenderer final : public Renderer {
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
+    if (s.watching) j["watch"] = watching(*s.watching);
     if (s.trials != 0) j["trials"] = s.trials;
     if (s.online) {
       j["processes"] = s.processes;

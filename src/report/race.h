@@ -124,6 +124,22 @@ struct Sampling {
   uint64_t accesses = 0, sampled = 0;
 };
 
+// Of the engines that wait at hardware breakpoints.
+struct Watching {
+  double asked = 0, effective = 0;  // shares of the instructions
+  bool hardware = true;
+  uint64_t armed = 0, fired = 0, expired = 0, stale = 0, own = 0, busy = 0, late = 0;  // watch/slots.h
+  uint64_t delays = 0, spared = 0, changed = 0;  // spared: for the budget's sake; changed: told by the value alone
+  double delayed = 0, elapsed = 0;               // seconds
+};
+
+// The counts by the names that they have in JSON.
+inline constexpr std::pair<const char*, uint64_t Watching::*> kWatchingCounts[] = {
+    {"armed", &Watching::armed},    {"fired", &Watching::fired},   {"expired", &Watching::expired},
+    {"stale", &Watching::stale},    {"own", &Watching::own},       {"busy", &Watching::busy},
+    {"late", &Watching::late},      {"delays", &Watching::delays}, {"spared", &Watching::spared},
+    {"changed", &Watching::changed}};
+
 struct Summary {
   std::string engine;  // the chain as written
   uint64_t events = 0, accesses = 0, dropped = 0;
@@ -137,6 +153,7 @@ struct Summary {
   std::vector<FilterSummary> filters = {};
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
+  std::optional<Watching> watching = {};
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

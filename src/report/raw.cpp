@@ -62,6 +62,18 @@ Result<RawLine> race(const Json& j) {
                          access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>()});
 }
 
+Watching watching(const Json& j) {
+  const auto share = [&](const char* part, double whole) { return static_cast<double>(number(j, part)) / whole; };
+  Watching w;
+  w.asked = share("rate", 4294967296.0);
+  w.effective = share("sampled_places", std::max(1.0, static_cast<double>(number(j, "places"))));
+  w.hardware = number(j, "hardware") != 0;
+  for (const auto& [name, field] : kWatchingCounts) w.*field = number(j, name);
+  w.delayed = share("delayed", 1e9);
+  w.elapsed = share("elapsed", 1e9);
+  return w;
+}
+
 RawSummary summary(const Json& j) {
   RawSummary s{number(j, "events"),
                number(j, "accesses"),
@@ -79,6 +91,7 @@ RawSummary summary(const Json& j) {
     s.sampled_work = number(sampling, "sampled_work");
     s.sampled = number(sampling, "sampled");
   }
+  if (const Json& watch = field(j, "watch"); watch.is_object()) s.watching = watching(watch);
   const Json& rules = field(j, "rules");
   if (!rules.is_object()) return s;
   for (const auto& [rule, count] : rules.items()) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "report/race.h"
 
 namespace pf::report {
 
@@ -81,6 +82,7 @@ struct RawSummary {
   uint64_t filtered = 0, filter_bytes = 0;  // what the filter looked at, if there is one
   bool samples = false;
   uint64_t rate = 0, work = 0, sampled_work = 0, sampled = 0;  // rate: in parts of 2^32
+  std::optional<Watching> watching = {};
 };
 
 struct RawWishes {  // what the program's own hooks ask for

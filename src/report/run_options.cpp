@@ -33,6 +33,7 @@ constexpr std::array kKeys = {
     OptionKey{"io_sync", Nobody},
     OptionKey{"memory_limit_mb", Nobody},
     OptionKey{"report_atomic_races", Nobody},
+    OptionKey{"breakpoints", Runtime},
     OptionKey{"report_destroy_locked", Runtime},
     OptionKey{"report_signal_unsafe", Nobody},
     OptionKey{"report_thread_leaks", Runtime},

@@ -71,6 +71,8 @@ bool is_start_code(const Frame& f) {
 }  // namespace
 
 std::string thread_text(uint64_t id, const std::string& name) {
+  constexpr uint64_t kNobody = UINT32_MAX;  // nothing is known of the access but its effect
+  if (id == kNobody) return "an unknown thread";
   if (id == 0) return "main thread";
   return name.empty() ? fmt::format("thread {}", id) : fmt::format("thread {} ({})", id, name);
 }
@@ -200,10 +202,22 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.bytes += line.bytes;
   if (line.samples) add_sampling(line);
   if (line.filtered != 0) add_filter(line);
+  if (line.watching) add_watching(*line.watching);
   for (const auto& [rule, count] : line.rules) {
     const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
     known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
   }
+}
+
+void Session::add_watching(const Watching& of_process) {
+  Watching sum = sums_.watching.value_or(of_process);
+  if (sums_.watching) {
+    for (const auto& [name, field] : kWatchingCounts) sum.*field += of_process.*field;
+    sum.hardware = sum.hardware && of_process.hardware;
+    sum.delayed += of_process.delayed;
+    sum.elapsed += of_process.elapsed;
+  }
+  sums_.watching = sum;
 }
 
 void Session::add_filter(const RawSummary& line) {

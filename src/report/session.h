@@ -61,6 +61,7 @@ class Session {
   Writer& writer(const std::string& file);
   void add_filter(const RawSummary& line);
   void add_sampling(const RawSummary& line);
+  void add_watching(const Watching& of_process);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);
   static void take_line(Writer& w, const RawModule& line);

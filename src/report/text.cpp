@@ -60,6 +60,7 @@ class TextRenderer final : public Renderer {
                  grouped(s.sampling->accesses));
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
+    if (s.watching) watching(*s.watching);
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
     if (s.unfinished != 0) {
@@ -79,6 +80,18 @@ class TextRenderer final : public Renderer {
   }
 
  private:
+  void watching(const Watching& w) {
+    fmt::print(out_, "  sampled {:.3g}% of the instructions, asked for {:.3g}%; watched {}{}: ", 100 * w.effective,
+               100 * w.asked, plural(w.armed, "sample"), w.hardware ? "" : " without breakpoints");
+    fmt::print(out_, "{} fired, {} expired, {} stale, {} only their own thread's; no slot for {}, {} late\n",
+               grouped(w.fired), grouped(w.expired), grouped(w.stale), grouped(w.own), plural(w.busy, "sample"),
+               plural(w.late, "trap"));
+    if (w.delays + w.spared == 0) return;
+    fmt::print(out_, "  delayed {:.3g} s of {:.3g} s ({:.2g}%) by {}, spared {}; {} told by the value alone\n",
+               w.delayed, w.elapsed, w.elapsed > 0 ? 100 * w.delayed / w.elapsed : 0, plural(w.delays, "delay"),
+               grouped(w.spared), plural(w.changed, "write"));
+  }
+
   void rules(const std::vector<std::pair<std::string, uint64_t>>& counts) {
     for (const auto& [rule, count] : counts) fmt::print(out_, "  {:<28} {:>16}\n", rule, grouped(count));
   }

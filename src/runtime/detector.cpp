@@ -33,6 +33,9 @@ void at_object(Thread& t, uintptr_t address, Rule rule) {
 void start() {
   if constexpr (Host::kSamples) sampling::begin(output::directory());
 }
+void start_in_child() {}
+void put_statistics(Text&) {}
+bool trapped(const siginfo_t&, const ucontext_t&) { return false; }
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {
   return Host::new_thread(static_cast<Host::HostThread*>(parent), info);

@@ -1,6 +1,7 @@
 #include "runtime/found.h"
 
 #include "runtime/hooks.h"
+#include "runtime/host.h"
 #include "runtime/objects.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -207,7 +208,7 @@ void halt_if_asked() {
   out.put("]}");
   const Guard guard(g_lock);
   output::modules();
-  write_thread(index(f.prior_thread));
+  if (index(f.prior_thread) != kNobody) write_thread(index(f.prior_thread));
   write_thread(t.info->id);
   output::line(out);
 }
@@ -341,6 +342,7 @@ void write_summary() {
     out.put(",\"filter_bytes\":").number(sum.tables * (sizeof(tree::Table) + tree::kMaxEntries * sizeof(tree::Entry)));
   }
   if (sampling::is_used()) put_sampling(out, sum.sampled);
+  host::put_statistics(out);
   out.put('}');
   output::line(out);
 }

@@ -6,6 +6,9 @@
 
 namespace pf::rt {
 
+// The thread of an access that only its effect is known of (collisions).
+inline constexpr uint32_t kNobody = UINT32_MAX;
+
 struct Finding {
   depot::Id prior;  // the earlier access, see describe()
   ThreadId prior_thread;

@@ -3,11 +3,16 @@
 //
 // All take the current thread. They may be called with the runtime busy or not, never with a Line held.
 #pragma once
+#include "runtime/say.h"
 #include "runtime/thread.h"
 
 namespace pf::rt::host {
 
-void start();  // once options are known, before the first thread
+void start();                    // once options are known, before the first thread
+void start_in_child();           // after a fork
+void put_statistics(Text& out);  // more fields of the summary
+// Whether a SIGTRAP is none of the program's business, since a breakpoint of ours raised it.
+bool trapped(const siginfo_t& info, const ucontext_t& context);
 
 // --- threads ---
 Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its parent so far; null parent: after nothing

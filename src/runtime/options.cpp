@@ -1,7 +1,9 @@
 #include "runtime/options.h"
 
 #include <cstring>
+#include <string_view>
 
+#include "core/duration.h"
 #include "runtime/libc.h"
 #include "runtime/say.h"
 
@@ -43,6 +45,7 @@ void set(const Pair& p) {
       {"report_thread_leaks", &g_options.report_thread_leaks},
       {"report_mutex_bugs", &g_options.report_mutex_bugs},
       {"report_destroy_locked", &g_options.report_destroy_locked},
+      {"breakpoints", &g_options.breakpoints},
   };
   for (const auto& f : flags) {
     if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);
@@ -55,7 +58,14 @@ void set_of_chain(const Pair& p) {
   if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
   if (is(p.key, p.key_size, "memory")) g_options.tree_memory = static_cast<uint64_t>(number(p)) << 20;
   if (is(p.key, p.key_size, "period")) g_options.period = static_cast<uint64_t>(number(p));
-  if (is(p.key, p.key_size, "rate")) g_options.rate = parse_rate({p.value, p.value_size}).value_or(g_options.rate);
+  const std::string_view value(p.value, p.value_size);
+  if (is(p.key, p.key_size, "rate")) {
+    g_options.rate = parse_rate(value).value_or(g_options.rate);
+    g_options.has_rate = true;
+  }
+  if (is(p.key, p.key_size, "overhead")) g_options.overhead = parse_rate(value).value_or(g_options.overhead);
+  if (is(p.key, p.key_size, "limit")) g_options.limit = parse_duration(value).value_or(g_options.limit);
+  if (is(p.key, p.key_size, "delay")) g_options.delay = parse_duration(value).value_or(g_options.delay);
   if (is(p.key, p.key_size, "seed")) {
     g_options.seed = static_cast<uint64_t>(number(p));
     g_options.has_seed = true;
@@ -74,6 +84,15 @@ void set_filter(const char* chain) {
     g_options.tree_exact |= std::strncmp(p, kExact, kExactSize) == 0 && ends_word(p[kExactSize]);
     while (!ends_word(*p)) ++p;
   }
+}
+
+// A switch of the detector, which has no value.
+bool has_switch(const char* chain, const char* name) {
+  const std::size_t n = std::strlen(name);
+  for (const char* p = chain; *p != '\0'; ++p) {
+    if (*p == ',' && std::strncmp(p + 1, name, n) == 0 && (p[1 + n] == ',' || p[1 + n] == '\0')) return true;
+  }
+  return false;
 }
 
 bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }
@@ -115,6 +134,7 @@ void read_options(char** environment) {
       g_options.trial = static_cast<uint64_t>(number({v, 0, v, std::strlen(v)}));
     if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) {
       set_filter(v);
+      g_options.symmetric = has_switch(v, "symmetric");
       for_each_pair(v, &set_of_chain);
     }
   }

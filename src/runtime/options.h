@@ -23,8 +23,12 @@ struct Options {
   uint64_t tree_memory = uint64_t{64} << 20;
   // pacer's:
   uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
+  bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own
+  // Of the engines that watch with breakpoints; times in nanoseconds:
+  bool breakpoints = true, symmetric = false;
+  uint64_t limit = 15'000'000, delay = 15'000'000, overhead = *parse_rate("5%");
 };
 extern Options g_options;
 

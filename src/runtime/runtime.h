@@ -11,5 +11,6 @@ bool is_own_process();      // not a child that shares our memory (vfork)
 void become_own_process();  // a child with a copy of it (fork)
 int exit_code();            // of a process that had reports and no supervisor
 void watch_forks();         // process.cpp
+void watch_traps();         // signal.cpp: from now on SIGTRAP is offered to the host first
 
 }  // namespace pf::rt

@@ -46,6 +46,8 @@ Control* map_control(const char* run_directory) {
 
 }  // namespace
 
+uint64_t seed() { return g_options.has_seed ? g_options.seed + (g_options.trial << 32) : fresh_seed(); }
+
 void begin(const char* run_directory) {
   g_used = true;
   if (Control* shared = run_directory != nullptr ? map_control(run_directory) : nullptr; shared != nullptr)
@@ -54,8 +56,7 @@ void begin(const char* run_directory) {
   __atomic_compare_exchange_n(&g_control->rate, &nobody, Control::of(g_options.rate), false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
   const uint64_t rate = Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED));
-  g_periods =
-      Periods(rate, g_options.period, g_options.has_seed ? g_options.seed + (g_options.trial << 32) : fresh_seed());
+  g_periods = Periods(rate, g_options.period, seed());
   g_batch = 1 + static_cast<uint32_t>(g_options.period / 128);
   set(g_periods.sampling());
 }

@@ -15,6 +15,9 @@ inline bool is_on(uint32_t period) { return (period & 1) != 0; }
 // At the start of the program, once options are known: draws the first period.
 void begin(const char* run_directory);
 
+// What this run draws by: the seed that was given, made another one for each trial, or a fresh one.
+uint64_t seed();
+
 // The thread did a unit of work: a synchronization operation or an allocation.
 void work(Thread& t);
 

@@ -17,6 +17,12 @@ Part part_of(uintptr_t address, uintptr_t size) {
   return {address, static_cast<uint8_t>(length)};
 }
 
+uint64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 namespace slots {
 
 constinit uint32_t g_waiting = 0;
@@ -39,8 +45,8 @@ struct alignas(64) Slot {
 };
 
 constexpr uint32_t kTrapsForNothing = 8;
-// An arming is followed by a pause of 20 times what it took, with the trap that the sampled access itself will cause.
-constexpr uint64_t kPause = 20, kTrapCost = 5'000;
+// What the trap costs that the sampled access itself will cause.
+constexpr uint64_t kTrapCost = 5'000;
 
 constinit Slot g_slots[kBreakpoints] = {};
 constinit unsigned g_count = 0;
@@ -54,12 +60,6 @@ void count(uint64_t& what) { __atomic_fetch_add(&what, 1, __ATOMIC_RELAXED); }
 template <class T>
 T relaxed(const T& x) {
   return __atomic_load_n(&x, __ATOMIC_RELAXED);
-}
-
-uint64_t nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 uint64_t state_of(const Slot& s) { return __atomic_load_n(&s.state, __ATOMIC_ACQUIRE); }
@@ -134,7 +134,7 @@ void fill(Slot& s, const Sample& sample, uint64_t now) {
 void pause_after(uint64_t began) {
   if (!is_hardware()) return;
   const uint64_t now = nanoseconds();
-  set(g_resume, now + kPause * (now - began + kTrapCost));
+  set(g_resume, now + g_settings.pause * (now - began + kTrapCost));
 }
 
 bool is_race(const Slot& s, const Clock& clock) {
@@ -215,18 +215,19 @@ bool finish(uint64_t ticket) {
 bool wait(uint64_t ticket, uint64_t nanoseconds) {
   const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
                        static_cast<long>(nanoseconds % 1'000'000'000)};
+  if (ticket == 0) return kernel::call_on(SYS_nanosleep, &limit) != -EINTR;
   const uint64_t waiting = state_of(ticket / kBreakpoints, Waiting);
   // The low half of the state changes with the phase.
   return kernel::call_on(SYS_futex, &slot_of(ticket).state, FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(waiting),
                          reinterpret_cast<long>(&limit)) != -EINTR;
 }
 
-bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, Sample& with) {
+bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uint64_t latest, Sample& with) {
   for (unsigned i = 0; i < g_count; ++i) {
     Slot& s = g_slots[i];
     const uint64_t state = state_of(s);
     if (phase(state) != Waiting || !overlaps(s, address, size) || relaxed(s.sample.thread) == &clock) continue;
-    if (!write && !relaxed(s.sample.write)) continue;
+    if ((!write && !relaxed(s.sample.write)) || relaxed(s.number) > latest) continue;
     if (is_race(s, clock) && take_from(s, state, with)) return true;
   }
   return false;

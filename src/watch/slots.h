@@ -9,7 +9,7 @@
 //
 // A slot is reused when its sample is over: its thread went on (asymmetric rule), or its time is up. Looking for that is left to whoever
 // wants a slot, so no thread or timer of our own runs in the target. What the slots cost is bounded: after an arming
-// that took c, none follows for 20 times that; a breakpoint is given up after a few traps that were for nothing.
+// that took c, none follows for a multiple of that (Settings::pause); a breakpoint is given up after a few traps that were for nothing.
 //
 // Threads: any function at any time, signal handlers included, except start() and start_in_child(). Inside the target: no libc but clock_gettime.
 #pragma once
@@ -33,12 +33,16 @@ struct Part {
 };
 Part part_of(uintptr_t address, uintptr_t size);
 
+// Of a clock that does not go back.
+uint64_t nanoseconds();
+
 namespace slots {
 
 struct Settings {
   bool hardware = true;
   bool symmetric = false;
   uint64_t limit = 15'000'000;  // nanoseconds
+  uint64_t pause = 20;          // after an arming, times what it took
 };
 struct Started {
   unsigned slots;  // never 0: without breakpoints, the host has to call take() for every access
@@ -53,15 +57,16 @@ bool is_hardware();        // false as well once the program has closed our desc
 uint64_t arm(const Sample& sample);
 // The sampler does not wait any longer. False: somebody has taken the sample.
 bool finish(uint64_t ticket);
-// Sleeps until somebody has taken the sample or the time is up; false if a signal came.
+// Sleeps until somebody has taken the sample (none: ticket 0) or the time is up; false if a signal came.
 bool wait(uint64_t ticket, uint64_t nanoseconds);
 
 // Whether any slot is in use: a load.
 extern uint32_t g_waiting;
 inline bool any() { return __atomic_load_n(&g_waiting, __ATOMIC_RELAXED) != 0; }
 
-// The thread of `clock` makes an access. True: it races with the sample, which is out of its slot now.
-bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, Sample& with);
+// The thread of `clock` makes an access. True: it races with the sample, which is out of its slot now. Call it right before the access; or
+// after it, with `latest` = g_samples_taken from before: whoever sampled since may have acquired what the access released.
+bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uint64_t latest, Sample& with);
 // A breakpoint trapped on the thread of `clock`, right after its access.
 bool hit(const Clock& clock, const Trap& trap, Sample& with);
 // What hit() would look at, without consequences: the thread is not to be asked, but the trap has been.

@@ -150,7 +150,7 @@ std::size_t touched_bytes(std::span<const Event> events) {
 struct Stages {
   explicit Stages(const EngineInfo* info) {
     if (info->kind == StageKind::Filter) filter = make_filter({info, {}});
-    detector = make_detector({filter != nullptr ? offline_catalog().front() : info, {}});
+    detector = make_detector({filter != nullptr || !info->offline ? offline_catalog().front() : info, {}});
   }
   void process(std::span<const Event> batch) { detector->process(filter != nullptr ? filter->pass(batch) : batch); }
 

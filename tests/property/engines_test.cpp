@@ -71,6 +71,11 @@ TEST(SimpleLock, AnyQueueFindsASubset) {
   }
 }
 
+TEST(ClockRace, SymmetricRuleFindsRacesOnly) {
+  test_engine([] { return make_detector({&engine("clockrace"), {{"symmetric", "on"}}}); }, every_clock_race(true),
+              traces());
+}
+
 std::map<SitePair, Verdict> hybrid_site_pairs(std::span<const Event> trace, LocksAllow allow) {
   std::map<SitePair, Verdict> truth;
   for (const auto& [r, verdict] : hybrid_races(trace, allow)) {
@@ -197,7 +202,7 @@ TEST_P(Engines, DoNotSeeBatches) {
 std::vector<const EngineInfo*> detectors() {
   std::vector<const EngineInfo*> found;
   std::ranges::copy_if(offline_catalog(), std::back_inserter(found),
-                       [](const EngineInfo* e) { return e->kind == StageKind::Detector; });
+                       [](const EngineInfo* e) { return e->kind == StageKind::Detector && e->offline; });
   return found;
 }
 

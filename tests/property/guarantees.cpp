@@ -97,6 +97,70 @@ std::string racy_variables(std::span<const Event> trace, const Reports& reports)
   return {};
 }
 
+// --- clock races ---
+
+namespace {
+
+bool synchronizes(const Event& e) {
+  switch (e.op) {
+    case Op::AtomicLoad:
+    case Op::AtomicStore:
+    case Op::AtomicRmw: return e.order != MemoryOrder::Relaxed;
+    case Op::Acquire:
+    case Op::Release:
+    case Op::ReadAcquire:
+    case Op::ReadRelease:
+    case Op::Fork:
+    case Op::Join:
+    case Op::Wait:
+    case Op::Wake:
+    case Op::Notify:
+    case Op::BarrierEnter:
+    case Op::BarrierLeave:
+    case Op::SemPost:
+    case Op::SemWait:
+    case Op::Fence: return true;
+    default: return false;
+  }
+}
+
+// Whether thread t neither synchronizes nor is born or joined in these events.
+bool is_quiet(std::span<const Event> events, ThreadId t) {
+  return std::ranges::none_of(events, [t](const Event& e) {
+    const bool concerns = (e.op == Op::Fork || e.op == Op::Join) && e.target == index(t);
+    return concerns || (e.thread == t && synchronizes(e));
+  });
+}
+
+}  // namespace
+
+std::vector<Race> clock_races(std::span<const Event> trace, bool symmetric) {
+  std::vector<Race> races;
+  for (const Race& r : oracle::conflicts(trace)) {
+    // The first access may itself be an atomic that releases, the second one that acquires.
+    const bool first_quiet = is_quiet(trace.subspan(r.first, r.second - r.first), trace[r.first].thread);
+    const bool second_quiet = is_quiet(trace.subspan(r.first + 1, r.second - r.first), trace[r.second].thread);
+    if (first_quiet || (symmetric && second_quiet)) races.push_back(r);
+  }
+  return races;
+}
+
+Guarantee every_clock_race(bool symmetric) {
+  return [symmetric](std::span<const Event> trace, const Reports& reports) -> std::string {
+    const std::vector<Race> truth = clock_races(trace, symmetric), real = oracle::races(trace, Relation::Hb);
+    for (const Race& r : truth) {
+      if (std::ranges::find(real, r) == real.end()) return "a clock race that is no race: " + describe(r);
+    }
+    const std::string alarm = only_races_of(reports, truth);
+    if (!alarm.empty()) return alarm;
+    const auto found = seconds(reports);
+    for (const Race& r : truth) {
+      if (!found.contains(r.second)) return "missed: " + describe(r);
+    }
+    return {};
+  };
+}
+
 // --- hybrids ---
 
 namespace {
@@ -210,6 +274,7 @@ const std::map<std::string_view, Guarantee> kGuarantees = {
     {"simplelock", only_hybrid_races(one_without_lock)},
     {"acculock", only_hybrid_races(no_common_lock)},
     {"eraser", only_conflicts},
+    {"clockrace", every_clock_race(false)},
 };
 
 }  // namespace pf

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/race.h"
 #include "property/oracle.h"
@@ -33,6 +34,11 @@ std::string racy_variables(std::span<const Event> trace, const Reports& reports)
 // PACER, on a trace with sampling marks: only races whose first access was sampled; and of each variable, the first
 // access whose last racing predecessor was sampled.
 std::string sampled_shortest_races(std::span<const Event> trace, const Reports& reports);
+
+// The pairs of definition 1 of CRSampler: the first access's thread has not synchronized between the two; or, symmetric, either has not.
+std::vector<oracle::Race> clock_races(std::span<const Event> trace, bool symmetric);
+// Exactly the accesses that are in one with an earlier access, and each of them is a race.
+Guarantee every_clock_race(bool symmetric);
 
 // The hybrids: whether the locks that protect two accesses leave a pair of them to be reported.
 using LocksAllow = bool (*)(const std::set<uint64_t>&, const std::set<uint64_t>&);

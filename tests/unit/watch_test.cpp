@@ -310,10 +310,11 @@ TEST_F(Slots, WithoutBreakpointsAccessesAreAskedFor) {
   ASSERT_NE(arm(1, false), 0U);
   Clock other;
   Sample with{};
-  EXPECT_FALSE(slots::take(mine, at(1), 8, true, with)) << "its own";
-  EXPECT_FALSE(slots::take(other, at(1), 8, false, with)) << "two reads";
-  EXPECT_FALSE(slots::take(other, at(1) + 8, 8, true, with));
-  EXPECT_TRUE(slots::take(other, at(1) + 7, 1, true, with));
+  EXPECT_FALSE(slots::take(mine, at(1), 8, true, ~uint64_t{0}, with)) << "its own";
+  EXPECT_FALSE(slots::take(other, at(1), 8, false, ~uint64_t{0}, with)) << "two reads";
+  EXPECT_FALSE(slots::take(other, at(1) + 8, 8, true, ~uint64_t{0}, with));
+  EXPECT_FALSE(slots::take(other, at(1), 8, true, g_samples_taken - 1, with)) << "taken since";
+  EXPECT_TRUE(slots::take(other, at(1) + 7, 1, true, ~uint64_t{0}, with));
   EXPECT_EQ(with.access, 101U);
   EXPECT_FALSE(slots::any());
 }

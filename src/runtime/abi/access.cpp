@@ -1,6 +1,7 @@
 // Plain accesses, as GCC and Clang announce them before they make them. Hot: every function here is a leaf until the
 // access turns out to be new in its epoch (tests/runtime/check_library.py counts the instructions).
 #include "runtime/abi/abi.h"
+#include "runtime/abi/accesses.h"
 #include "runtime/this_detector.h"
 
 using namespace pf;
@@ -10,31 +11,7 @@ using namespace pf::rt;
   PF_EXPORT void __tsan_##NAME(void* p) { Host::access<OP, SIZE>(address_of(p), PF_CALLER_PC); }
 #define PF_ACCESS_PC(NAME, OP, SIZE)                                                                                   \
   PF_EXPORT void __tsan_##NAME(void* p, void* pc) { Host::access<OP, SIZE>(address_of(p), address_of(pc)); }
-// A read-modify-write that is not atomic: what the write finds, the read would find too.
-#define PF_BOTH(SIZE)                                                                                                  \
-  PF_ACCESS(read##SIZE, Op::Read, SIZE)                                                                                \
-  PF_ACCESS(write##SIZE, Op::Write, SIZE)                                                                              \
-  PF_ACCESS(read_write##SIZE, Op::Write, SIZE)                                                                         \
-  PF_ACCESS(volatile_read##SIZE, Op::Read, SIZE)                                                                       \
-  PF_ACCESS(volatile_write##SIZE, Op::Write, SIZE)                                                                     \
-  PF_ACCESS_PC(read##SIZE##_pc, Op::Read, SIZE)                                                                        \
-  PF_ACCESS_PC(write##SIZE##_pc, Op::Write, SIZE)
-#define PF_UNALIGNED(SIZE)                                                                                             \
-  PF_ACCESS(unaligned_read##SIZE, Op::Read, SIZE)                                                                      \
-  PF_ACCESS(unaligned_write##SIZE, Op::Write, SIZE)                                                                    \
-  PF_ACCESS(unaligned_read_write##SIZE, Op::Write, SIZE)                                                               \
-  PF_ACCESS(unaligned_volatile_read##SIZE, Op::Read, SIZE)                                                             \
-  PF_ACCESS(unaligned_volatile_write##SIZE, Op::Write, SIZE)
-
-PF_BOTH(1)
-PF_BOTH(2)
-PF_BOTH(4)
-PF_BOTH(8)
-PF_BOTH(16)
-PF_UNALIGNED(2)
-PF_UNALIGNED(4)
-PF_UNALIGNED(8)
-PF_UNALIGNED(16)
+PF_ALL_ACCESSES(PF_ACCESS, PF_ACCESS_PC)
 
 // Accesses that the program makes through us, wherever they are.
 #define PF_THROUGH(BITS)                                                                                               \

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/runtime.h"
 
 using namespace pf::rt;
 
@@ -34,6 +35,8 @@ struct Handler {
 constinit Handler g_handlers[kSignals] = {};
 constinit SpinLock g_lock;
 
+constinit bool g_watches_traps = false;  // SIGTRAP is ours whatever the program does with it
+
 uintptr_t order_of(int number) { return address_of(&g_handlers[number]); }
 bool is_signal(int number) { return number > 0 && number < kSignals; }
 
@@ -55,12 +58,23 @@ auto locked(Thread* t, F f) {
   return f();
 }
 
+// A trap that is not ours and that the program has no handler for: as without us.
+void trap_by_default(void (*what)(int)) {
+  if (what == SIG_IGN) return;
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  real_sigaction(SIGTRAP, &action, nullptr);
+  sys::call(SYS_tgkill, sys::process_id(), sys::thread_id(), SIGTRAP);
+}
+
 void handle(Thread* t, int number, siginfo_t* info, void* context) {
   const Handler handler = locked(t, [number] {
     const Handler now = g_handlers[number];
     if ((static_cast<unsigned>(now.flags) & SA_RESETHAND) != 0) g_handlers[number].function = nullptr;
     return now;
   });
+  if (number == SIGTRAP && (handler.plain == SIG_DFL || handler.plain == SIG_IGN))
+    return trap_by_default(handler.plain);
   if (handler.function == nullptr) return;
   const uint32_t inside = t != nullptr ? t->inside : 0;  // the handler is the program's, whatever it interrupts
   if (t != nullptr) {
@@ -113,6 +127,7 @@ bool take_pending(Thread& t, unsigned long mask, PendingSignal& p) {
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
+  if (number == SIGTRAP && host::trapped(*info, *static_cast<const ucontext_t*>(context))) return;
   const int saved = errno;
   Thread* t = self;
   if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
@@ -147,7 +162,8 @@ bool is_function(const struct sigaction& action) {
 int set_action_locked(int number, const struct sigaction* action, struct sigaction* before) {
   struct sigaction ours = action != nullptr ? *action : decltype(ours){};
   const Handler old = g_handlers[number];
-  if (action != nullptr && is_function(*action)) {
+  const bool keeps_ours = number == SIGTRAP && g_watches_traps;
+  if (action != nullptr && (keeps_ours || is_function(*action))) {
     g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
     ours.sa_sigaction = &on_signal;
     ours.sa_flags |= SA_SIGINFO;
@@ -177,6 +193,15 @@ sighandler_t set_handler(int number, sighandler_t handler, int flags) {
 }  // namespace
 
 namespace pf::rt {
+
+void watch_traps() {
+  struct sigaction action = {}, before = {};
+  action.sa_sigaction = &on_signal;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+  real_sigaction(SIGTRAP, &action, &before);
+  if (before.sa_sigaction != &on_signal) g_handlers[SIGTRAP] = {{before.sa_sigaction}, before.sa_flags, before.sa_mask};
+  g_watches_traps = true;
+}
 
 // Only those that are not blocked: inside of a handler, what is pending may be the very signal that it handles.
 void deliver_pending_signals(Thread& t) {

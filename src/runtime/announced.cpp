@@ -1,0 +1,62 @@
+#include "runtime/announced.h"
+
+#include <cstring>
+
+#include "runtime/abi/abi.h"
+#include "runtime/abi/accesses.h"
+#include "runtime/instrumented.h"
+
+#define PF_DECLARE(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*);
+#define PF_DECLARE_PC(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*, void*);
+PF_ALL_ACCESSES(PF_DECLARE, PF_DECLARE_PC)
+
+namespace pf::rt {
+namespace {
+
+struct EntryPoint {
+  const void* function;
+  Op op;
+  uint32_t size;
+};
+
+#define PF_ENTRY(NAME, OP, SIZE) {reinterpret_cast<const void*>(&__tsan_##NAME), OP, SIZE},
+const EntryPoint kEntryPoints[] = {PF_ALL_ACCESSES(PF_ENTRY, PF_ENTRY)};
+
+const EntryPoint* entry_point(uintptr_t address) {
+  for (const EntryPoint& e : kEntryPoints) {
+    if (reinterpret_cast<uintptr_t>(e.function) == address) return &e;
+  }
+  return nullptr;
+}
+
+uintptr_t relative(uintptr_t field) {  // to the end of its instruction
+  int32_t distance = 0;
+  std::memcpy(&distance, reinterpret_cast<const void*>(field), sizeof distance);
+  return field + 4 + static_cast<uintptr_t>(static_cast<intptr_t>(distance));
+}
+
+// Where a call really goes: through the module's table of addresses, if the target is a jump of the linker's.
+uintptr_t through_linkage(uintptr_t target) {
+  if (!is_instrumented(target) || !is_instrumented(target + 16)) return target;
+  const auto* code = reinterpret_cast<const uint8_t*>(target);
+  constexpr uint8_t kEndbr[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  if (std::memcmp(code, kEndbr, sizeof kEndbr) == 0) code += sizeof kEndbr;
+  if (*code == 0xF2) ++code;
+  if (code[0] != 0xFF || code[1] != 0x25) return target;
+  const uintptr_t entry = relative(reinterpret_cast<uintptr_t>(code) + 2);
+  return is_instrumented(entry) ? *reinterpret_cast<const uintptr_t*>(entry) : target;
+}
+
+}  // namespace
+
+Announced announced_before(uintptr_t pc) {
+  constexpr uintptr_t kCall = 5, kFar = 96;
+  for (uintptr_t at = pc - kCall - 1; pc - at < kFar && is_instrumented(at); --at) {
+    if (*reinterpret_cast<const uint8_t*>(at) != 0xE8) continue;
+    const EntryPoint* e = entry_point(through_linkage(relative(at + 1)));
+    if (e != nullptr) return {true, e->op, e->size};
+  }
+  return {false, Op::Read, 0};
+}
+
+}  // namespace pf::rt

@@ -1,0 +1,344 @@
+// Clock races (CRSampler) and collisions (DataCollider) on instrumented programs, and the functions of host.h for both.
+//
+// clockrace: a sampled access arms a slot and goes on; nothing is delayed.
+// collision: it arms a slot and waits, as long as the budget of delays allows; and if the value has changed meanwhile, somebody has
+// written it, whether or not there was a slot to see who. Guarantee of both: every report is a race by happens-before (watch/slots.h;
+// of the changed value: the waiting thread neither acquires nor releases).
+#include "runtime/watch_host.h"
+
+#include <errno.h>
+
+#include "core/random.h"
+#include "runtime/announced.h"
+#include "runtime/chunks.h"
+#include "runtime/found.h"
+#include "runtime/instrumented.h"
+#include "runtime/options.h"
+#include "runtime/registry.h"
+#include "runtime/runtime.h"
+#include "runtime/sampling.h"
+
+namespace pf::rt {
+
+const uintptr_t kCellBytes = 0;
+const char kDetectorName[] = PF_WATCHER;
+
+namespace {
+
+namespace slots = watch::slots;
+using HostThread = WatchHost::HostThread;
+
+constexpr bool kDelays = std::string_view(PF_WATCHER) == "collision";
+constexpr uint64_t kAlways = Periods::kAlways;
+
+HostThread& of(Thread& t) { return WatchHost::of(t); }
+
+uint32_t packed(Op op, uintptr_t size) {
+  return (static_cast<uint32_t>(op) + 1) << 24 | static_cast<uint32_t>(size < 0xFFFFFF ? size : 0xFFFFFF);
+}
+
+// --- which instructions ---
+
+uint64_t share_of(uint64_t part, uint64_t rate) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>(static_cast<Wide>(part) * rate / kAlways);
+}
+
+uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : *parse_rate("1%"); }
+
+void draw_places() {
+  Random random(sampling::seed());
+  for (uint8_t& place : WatchHost::g_places) place = random.chance(asked_rate()) ? WatchHost::kSampled : 0;
+}
+
+// Without breakpoints every access has to be compared.
+void compare_all() {
+  for (uint8_t& place : WatchHost::g_places) __atomic_fetch_or(&place, WatchHost::kCompared, __ATOMIC_RELAXED);
+}
+
+uint64_t sampled_places() {
+  uint64_t count = 0;
+  for (const uint8_t place : WatchHost::g_places) count += place & WatchHost::kSampled;
+  return count;
+}
+
+// --- the budget of delays ---
+
+constinit uint64_t g_began = 0, g_delayed = 0, g_delays = 0, g_spared = 0, g_changed = 0;
+
+// How long this thread may wait now; 0 if it is not worth it.
+uint64_t affordable() {
+  const uint64_t budget = share_of(watch::nanoseconds() - g_began, g_options.overhead);
+  const uint64_t spent = __atomic_load_n(&g_delayed, __ATOMIC_RELAXED);
+  const uint64_t left = budget > spent ? budget - spent : 0;
+  if (left < g_options.delay / 8) return 0;
+  return left < g_options.delay ? left : g_options.delay;
+}
+
+// --- the two engines ---
+
+void report(Thread& t, const watch::Sample& with, depot::Id now, uintptr_t address) {
+  found(t, {static_cast<depot::Id>(with.access), ThreadId{static_cast<uint32_t>(with.detail)}, now, address,
+            Verdict::Real, false});
+}
+
+uint64_t value_of(watch::Part part) {
+  switch (part.length) {
+    case 1: return *reinterpret_cast<const volatile uint8_t*>(part.address);
+    case 2: return *reinterpret_cast<const volatile uint16_t*>(part.address);
+    case 4: return *reinterpret_cast<const volatile uint32_t*>(part.address);
+    default: return *reinterpret_cast<const volatile uint64_t*>(part.address);
+  }
+}
+
+// Of a long access another part each time.
+watch::Part part_to_watch(uintptr_t address, uintptr_t size) {
+  const uintptr_t offset = size <= 8 ? 0 : __atomic_load_n(&watch::g_samples_taken, __ATOMIC_RELAXED) * 8 % size;
+  return watch::part_of(address + offset, size - offset);
+}
+
+// Not busy meanwhile: neither signals nor forks need wait for us.
+bool sleep(HostThread& t, uint64_t ticket, uint64_t time) {
+  __atomic_store_n(&t.busy, 0, __ATOMIC_SEQ_CST);
+  const bool undisturbed = slots::wait(ticket, time);
+  __atomic_store_n(&t.busy, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&g_gate_closed, __ATOMIC_SEQ_CST)) wait_at_gate(t);
+  return undisturbed;
+}
+
+void collide(HostThread& t, const watch::Sample& sample) {
+  const uint64_t time = t.busy == 1 ? affordable() : 0;  // nobody above us holds anything
+  if (time == 0) {
+    __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  const watch::Part part{sample.address, sample.length};
+  const uint64_t before = value_of(part), ticks = t.clock.ticks;
+  __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
+  __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
+  const uint64_t ticket = slots::arm(sample);
+  const uint64_t start = watch::nanoseconds();
+  const bool undisturbed = sleep(t, ticket, time);
+  const bool untaken = ticket == 0 || slots::finish(ticket);
+  __atomic_fetch_add(&g_delayed, watch::nanoseconds() - start - time, __ATOMIC_RELAXED);
+  // After a signal it may be its handler that wrote.
+  if (!untaken || !undisturbed || t.clock.ticks != ticks || value_of(part) == before) return;
+  __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
+  found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
+            static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});
+}
+
+void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+  const Scope scope(t);
+  ++t.accesses;
+  const watch::Part part = part_to_watch(address, size);
+  const watch::Sample sample{&t.clock,  part.address, part.length, writes(op), describe(t, pc, packed(op, size)),
+                             t.info->id};
+  if (kDelays) {
+    collide(t, sample);
+  } else {
+    slots::arm(sample);
+  }
+  if (g_options.breakpoints && !slots::is_hardware()) compare_all();  // the program has closed our descriptors
+}
+
+bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes : t.ignore_reads) != 0; }
+
+}  // namespace
+
+void WatchHost::look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+  if (Thread* t = current(); t != nullptr) look_at(*t, address, size, op, pc);
+}
+
+void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+  if (size == 0 || is_ignored(t, op)) return;
+  const uint8_t place = g_places[pc % kPlaces];
+  if ((place & kCompared) != 0) meet(t, address, size, op, pc);
+  if ((place & kSampled) != 0) take_sample(of(t), address, size, op, pc);
+}
+
+void WatchHost::meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t latest) {
+  if (is_ignored(t, op)) return;
+  watch::Sample with{};
+  while (slots::take(of(t).clock, address, size, writes(op), latest, with)) {
+    const Scope scope(t);
+    report(t, with, describe(t, pc, packed(op, size)), with.address > address ? with.address : address);
+  }
+}
+
+namespace host {
+namespace {
+
+constinit SpinLock g_lock;
+constinit HostThread* g_spare = nullptr;  // of threads that are gone; their clocks go on
+
+HostThread* spare_thread() {
+  const Guard guard(g_lock);
+  HostThread* t = g_spare;
+  if (t != nullptr) g_spare = static_cast<HostThread*>(t->next);
+  return t;
+}
+
+HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
+  static_cast<Thread&>(*t) = Thread{};
+  t->arena = arena;
+  t->bottom = t->top = bottom;
+  t->end = end;
+  return t;
+}
+
+HostThread* thread_to_use() {
+  if (HostThread* t = spare_thread(); t != nullptr) return reset(t, t->arena, t->bottom, t->end);
+  constexpr std::size_t kFrames = 8192;
+  auto* t = static_cast<HostThread*>(map_or_die(sizeof(HostThread) + sizeof(Arena), "a thread"));
+  auto* frames = static_cast<Frame*>(map_or_die(kFrames * sizeof(Frame), "call stacks"));
+  return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
+}
+
+const char* reason(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM: return "no permission for perf events; see perf_event_paranoid, or the container's seccomp profile";
+    case ENOSYS: return "the kernel has none that raise a signal, or is older than 5.18";
+    case ENOSPC: return "others use them, such as a debugger";
+    case EMFILE: return "no file descriptor is left";
+    default: return "the kernel does not have them";
+  }
+}
+
+void tell(const slots::Started& started) {
+  if (!started.hardware && g_options.breakpoints) {
+    say("no hardware breakpoints: every access is compared instead, which is slower: ", reason(started.why));
+  } else if (started.slots < watch::kBreakpoints) {
+    say("fewer than four hardware breakpoints: ", reason(started.why));
+  }
+}
+
+}  // namespace
+
+void start() {
+  g_began = watch::nanoseconds();
+  draw_places();
+  if (g_options.breakpoints) watch_traps();
+  // The share of time that may go into arming: a pause of so many times what an arming took.
+  const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead;
+  const slots::Started started = slots::start({.hardware = g_options.breakpoints,
+                                               .symmetric = g_options.symmetric,
+                                               .limit = kDelays ? 4 * g_options.delay : g_options.limit,
+                                               .pause = kDelays ? 0 : pause});
+  tell(started);
+  if (!started.hardware) compare_all();
+}
+
+void start_in_child() {
+  if (!slots::start_in_child().hardware) compare_all();
+  g_began = watch::nanoseconds();
+  g_delayed = 0;
+}
+
+bool trapped(const siginfo_t& info, const ucontext_t& context) {
+  watch::Trap trap{};
+  const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
+  if (signal == watch::breakpoints::Signal::NotOurs) return false;
+  const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  Thread* t = self;
+  const bool is_programs = t != nullptr && t->busy == 0 && is_instrumented(pc);
+  watch::Sample with{};
+  if (signal == watch::breakpoints::Signal::Late || !is_programs) {
+    slots::miss(trap);
+  } else if (slots::hit(of(*t).clock, trap, with)) {
+    const Scope scope(*t);
+    const Announced call = announced_before(pc);
+    const Op op = !with.write ? Op::Write : call.op;  // only writes trap where a read was sampled
+    const uint32_t size = call.known ? call.size : with.length;
+    if (!is_ignored(*t, op)) report(*t, with, describe(*t, pc - 1, packed(op, size)), with.address);
+  }
+  return true;
+}
+
+void put_statistics(Text& out) {
+  const slots::Statistics s = slots::statistics();
+  const struct {
+    const char* name;
+    uint64_t value;
+  } fields[] = {
+      {"rate", asked_rate()},
+      {"places", WatchHost::kPlaces},
+      {"sampled_places", sampled_places()},
+      {"hardware", slots::is_hardware() ? uint64_t{1} : 0},
+      {"armed", s.armed},
+      {"fired", s.fired},
+      {"expired", s.expired},
+      {"stale", s.stale},
+      {"own", s.own},
+      {"busy", s.busy},
+      {"late", s.late},
+      {"delays", g_delays},
+      {"spared", g_spared},
+      {"changed", g_changed},
+      {"delayed", g_delayed},
+      {"elapsed", watch::nanoseconds() - g_began},
+  };
+  out.put(",\"watch\":{");
+  for (const auto& f : fields) {
+    if (&f != fields) out.put(',');
+    out.put('"').put(f.name).put("\":").number(f.value);
+  }
+  out.put('}');
+}
+
+// --- threads ---
+
+Thread* new_thread(Thread* parent, ThreadInfo* info) {
+  HostThread* t = thread_to_use();
+  t->info = info;
+  if (parent != nullptr) watch::tick(of(*parent).clock);
+  watch::tick(t->clock);  // after what its parent did, and another than the thread before it
+  return t;
+}
+void end(Thread& t) { watch::tick(of(t).clock); }
+void join(Thread& t, Thread&) { watch::tick(of(t).clock); }
+void destroy(Thread& child) {
+  watch::tick(of(child).clock);
+  const Guard guard(g_lock);
+  child.next = g_spare;
+  g_spare = &of(child);
+}
+
+// --- synchronization, whatever it is ---
+
+void acquire(Thread& t, uintptr_t, LockMode) { WatchHost::synchronize(t); }
+void release(Thread& t, uintptr_t, LockMode) { WatchHost::synchronize(t); }
+void wait(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void wake(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void notify(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void barrier_enter(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void barrier_leave(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void post(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void take(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void fence(Thread& t, int) { WatchHost::synchronize(t); }
+void release_atomic(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void acquire_atomic(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+
+// --- memory ---
+
+void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
+  if (size == 0) return;
+  const Op op = write ? Op::Write : Op::Read;
+  WatchHost::meet(t, address, size, op, pc);
+  if ((WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 && !is_ignored(t, op))
+    take_sample(of(t), address, size, op, pc);
+}
+void begin_block(Thread&, uintptr_t address, uintptr_t size) {
+  if (slots::any()) slots::forget(address, size);
+}
+void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+  if (size == 0) return;
+  WatchHost::meet(t, address, size, Op::Free, pc);
+  if (slots::any()) slots::forget(address, size);
+}
+void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) { end_block(t, address, size, pc); }
+void forget_object(Thread&, uintptr_t) {}
+
+}  // namespace host
+}  // namespace pf::rt

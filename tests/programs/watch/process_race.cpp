@@ -1,0 +1,37 @@
+// A forked child has breakpoints of its own; a program that closes all descriptors loses them, and accesses are compared from then on.
+// RUN: %cxx -O1 %s -o %t
+// RUN: %with "clockrace,rate=100%%" %race %t fork | %FileCheck %s --check-prefixes=CHECK,FORK
+// RUN: %with "clockrace,rate=100%%" %race %t close | %FileCheck %s
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "order.h"
+
+int counter;
+
+void count() {
+  for (int i = 0; i < 500000; ++i) {
+    ++counter;
+    use(&counter);
+  }
+}
+
+int main(int, char** arguments) {
+  if (strcmp(arguments[1], "fork") == 0) {
+    const pid_t child = fork();
+    if (child != 0) {
+      waitpid(child, nullptr, 0);
+      return 0;
+    }
+  } else {
+    for (int fd = 3; fd < 1024; ++fd) close(fd);
+  }
+  std::thread one(count), two(count);
+  one.join();
+  two.join();
+}
+// CHECK: on global counter
+// FORK: in process
