@@ -1,4 +1,4 @@
-// Durations as people write them: "15ms", "200us", "1s"; a bare number is of milliseconds.
+// Durations as people write them: "15ms", "200us", "1s", "10m", "2h"; a bare number is of milliseconds.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace pf {
 
-// In nanoseconds; nothing if it is none or longer than an hour.
+// In nanoseconds; nothing if it is none or longer than a year.
 constexpr std::optional<uint64_t> parse_duration(std::string_view text) {
   uint64_t value = 0;
   std::size_t digits = 0;
@@ -14,12 +14,14 @@ constexpr std::optional<uint64_t> parse_duration(std::string_view text) {
     value = value * 10 + static_cast<uint64_t>(text[digits] - '0');
   }
   text.remove_prefix(digits);
+  constexpr uint64_t kSecond = 1'000'000'000;
   const uint64_t scale = text == "us"                   ? 1'000
                          : text == "ms" || text.empty() ? 1'000'000
-                         : text == "s"                  ? 1'000'000'000
+                         : text == "s"                  ? kSecond
+                         : text == "m"                  ? 60 * kSecond
+                         : text == "h"                  ? 3600 * kSecond
                                                         : 0;
-  constexpr uint64_t kHour = 3'600'000'000'000;
-  if (digits == 0 || scale == 0 || value > kHour / scale) return std::nullopt;
+  if (digits == 0 || scale == 0 || value > 366 * 24 * 3600 * kSecond / scale) return std::nullopt;
   return value * scale;
 }
 

@@ -37,7 +37,7 @@ bool is_whole_number(std::string_view text) {
 std::string wrong_value(std::string_view kind, std::string_view value) {
   if (kind == "N" && !is_whole_number(value)) return "a whole number";
   if (kind == "R" && !parse_rate(value)) return "a rate from 0% to 100%";
-  if (kind == "T" && !parse_duration(value)) return "a time such as 15ms, at most an hour";
+  if (kind == "T" && !parse_duration(value)) return "a time such as 15ms";
   if (kind.find('|') == kind.npos) return {};
   const std::vector<std::string_view> words = split(kind, '|');
   return std::ranges::find(words, value) == words.end() ? "one of " + std::string(kind) : "";

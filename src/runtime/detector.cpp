@@ -35,7 +35,7 @@ void start() {
 }
 void start_in_child() {}
 void put_statistics(Text&) {}
-bool trapped(const siginfo_t&, const ucontext_t&) { return false; }
+bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {
   return Host::new_thread(static_cast<Host::HostThread*>(parent), info);

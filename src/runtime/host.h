@@ -12,7 +12,7 @@ void start();                    // once options are known, before the first thr
 void start_in_child();           // after a fork
 void put_statistics(Text& out);  // more fields of the summary
 // Whether a SIGTRAP is none of the program's business, since a breakpoint of ours raised it.
-bool trapped(const siginfo_t& info, const ucontext_t& context);
+bool trapped(const siginfo_t& info, ucontext_t& context);
 
 // --- threads ---
 Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its parent so far; null parent: after nothing

@@ -14,6 +14,7 @@
 #include "runtime/libc.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
+#include "runtime/planted.h"
 #include "runtime/registry.h"
 
 namespace pf::rt {
@@ -72,6 +73,14 @@ bool is_bystander(char** environment) {
   return preloaded && !is_any_instrumented();
 }
 
+// `photofinish sample` preloads us into one process, and its children get us, too.
+bool is_sampled(char** environment) {
+  for (char** e = environment; *e != nullptr; ++e) {
+    if (const char* board = value_of(*e, "PHOTOFINISH_BOARD"); board != nullptr) return planted::start(board);
+  }
+  return true;
+}
+
 // Without a supervisor the exit code is ours to set. libc would write out its streams only after us.
 void finish_alone() {
   if (tell_end(reported() != 0) == 0 || output::supervised()) return;
@@ -84,11 +93,12 @@ void finish_alone() {
 void initialize() {
   if (__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_starting) return;
   g_starting = true;  // and stays so in a process that is not ours to watch
-  if (is_bystander(initial_environment())) return;
+  if (is_bystander(initial_environment()) || !is_sampled(initial_environment())) return;
   sys::register_barrier_on_all_threads();
   output::initialize(initial_environment());  // first: the reader is to know of us even if there is no memory
   parse_options(default_options());
   read_options(initial_environment());
+  if (planted::is_on()) g_options.report_thread_leaks = g_options.report_mutex_bugs = false;  // races were asked for
   dl_iterate_phdr(&find_program, nullptr);
   host::start();
   registry::adopt_main();

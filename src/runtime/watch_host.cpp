@@ -14,6 +14,7 @@
 #include "runtime/found.h"
 #include "runtime/instrumented.h"
 #include "runtime/options.h"
+#include "runtime/planted.h"
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
 #include "runtime/sampling.h"
@@ -77,9 +78,26 @@ uint64_t affordable() {
 
 // --- the two engines ---
 
-void report(Thread& t, const watch::Sample& with, depot::Id now, uintptr_t address) {
-  found(t, {static_cast<depot::Id>(with.access), ThreadId{static_cast<uint32_t>(with.detail)}, now, address,
-            Verdict::Real, false});
+// What a sample carries beside the number of its thread, in a program that is not instrumented.
+enum Detail : uint64_t { kIsPlain = uint64_t{1} << 32, kIsDelayed = uint64_t{1} << 33 };
+
+// There, synchronization that is inlined is not seen: only that the other access came while this one was held back proves anything,
+// and only of instructions that are known not to be atomic.
+Verdict verdict_on(const watch::Sample& with, bool other_is_plain) {
+  if (!planted::is_on()) return Verdict::Real;
+  return (with.detail & kIsDelayed) != 0 && (with.detail & kIsPlain) != 0 && other_is_plain ? Verdict::Confirmed
+                                                                                            : Verdict::Suspect;
+}
+
+// Where an access is in the program, as describe() was told.
+uintptr_t place_of(depot::Id access) { return depot::at(depot::at(access).below).key; }
+
+void report(Thread& t, const watch::Sample& with, depot::Id now, uintptr_t address, bool is_plain = true) {
+  const Verdict verdict = verdict_on(with, is_plain);
+  const auto prior = static_cast<depot::Id>(with.access);
+  if (verdict == Verdict::Confirmed) planted::confirmed(place_of(prior), place_of(now));
+  if (verdict == Verdict::Suspect && (with.detail & kIsDelayed) == 0) planted::confirm(place_of(prior), place_of(now));
+  found(t, {prior, ThreadId{static_cast<uint32_t>(with.detail)}, now, address, verdict, false});
 }
 
 uint64_t value_of(watch::Part part) {
@@ -125,21 +143,21 @@ void collide(HostThread& t, const watch::Sample& sample) {
   if (!untaken || !undisturbed || t.clock.ticks != ticks || value_of(part) == before) return;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
-            static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});
+            static_cast<depot::Id>(sample.access), part.address, verdict_on(sample, false), false});
 }
 
-void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t detail = 0) {
   const Scope scope(t);
   ++t.accesses;
   const watch::Part part = part_to_watch(address, size);
   const watch::Sample sample{&t.clock,  part.address, part.length, writes(op), describe(t, pc, packed(op, size)),
-                             t.info->id};
-  if (kDelays) {
+                             detail | t.info->id};
+  if (kDelays || (detail & kIsDelayed) != 0) {
     collide(t, sample);
   } else {
     slots::arm(sample);
   }
-  if (g_options.breakpoints && !slots::is_hardware()) compare_all();  // the program has closed our descriptors
+  if (g_options.breakpoints && !slots::is_hardware() && !planted::is_on()) compare_all();  // the program has closed our descriptors
 }
 
 bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes : t.ignore_reads) != 0; }
@@ -218,8 +236,8 @@ void tell(const slots::Started& started) {
 
 void start() {
   g_began = watch::nanoseconds();
-  draw_places();
-  if (g_options.breakpoints) watch_traps();
+  if (!planted::is_on()) draw_places();
+  if (g_options.breakpoints || planted::is_on()) watch_traps();
   // The share of time that may go into arming: a pause of so many times what an arming took.
   const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead;
   const slots::Started started = slots::start({.hardware = g_options.breakpoints,
@@ -227,31 +245,105 @@ void start() {
                                                .limit = kDelays ? 4 * g_options.delay : g_options.limit,
                                                .pause = kDelays ? 0 : pause});
   tell(started);
-  if (!started.hardware) compare_all();
+  if (!started.hardware && !planted::is_on()) compare_all();
 }
 
 void start_in_child() {
-  if (!slots::start_in_child().hardware) compare_all();
+  if (!slots::start_in_child().hardware && !planted::is_on()) compare_all();
   g_began = watch::nanoseconds();
   g_delayed = 0;
 }
 
-bool trapped(const siginfo_t& info, const ucontext_t& context) {
+namespace {
+
+// The access that a breakpoint caught, as far as the program tells what its instruction did.
+struct Caught {
+  bool known, plain;
+  uintptr_t pc;
+  Op op;
+  uint32_t size;
+};
+Caught caught_in_instrumented(uintptr_t pc, const watch::Sample& with) {
+  const Announced call = announced_before(pc);
+  return {true, true, pc - 1, !with.write ? Op::Write : call.op, call.known ? call.size : with.length};
+}
+Caught caught_at_site(uintptr_t pc, const watch::Sample& with) {
+  uintptr_t begin = 0;
+  const watch::Site* site = planted::site_before(pc, begin);
+  if (site == nullptr) return {};
+  const bool writes = (site->flags & watch::Site::kWrites) != 0;
+  return {writes || with.write, (site->flags & watch::Site::kKnown) != 0, begin, writes ? Op::Write : Op::Read,
+          site->size};
+}
+
+bool is_program_code(uintptr_t pc) {
+  if (!planted::is_on()) return is_instrumented(pc);
+  uintptr_t begin = 0;
+  const watch::Site* site = planted::site_before(pc, begin);
+  return site != nullptr && (site->flags & watch::Site::kAtomic) == 0;
+}
+
+// The calls above an instruction of a program that does not announce them, for as long as this lives.
+class Above {
+ public:
+  Above(Thread& t, const ucontext_t& context) : thread_(t) {
+    if (!planted::is_on()) return;
+    uintptr_t calls[kMost];
+    count_ = planted::unwind(context, calls, kMost);
+    for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
+  }
+  ~Above() {
+    for (unsigned i = 0; i < count_; ++i) leave_function(thread_);
+  }
+  Above(const Above&) = delete;
+  Above& operator=(const Above&) = delete;
+
+ private:
+  static constexpr unsigned kMost = 24;
+  Thread& thread_;
+  unsigned count_ = 0;
+};
+
+void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
+  Thread* t = self;
+  if (!m.wanted || t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
+  const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
+  if (is_ignored(*t, op)) return;
+  const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
+  const uint64_t start = watch::nanoseconds(), delayed = g_delayed;
+  const Above above(*t, context);
+  take_sample(of(*t), m.address, m.site->size, op, m.pc, plain | (m.confirm ? kIsDelayed : 0));
+  planted::spend(watch::nanoseconds() - start, g_delayed - delayed);
+}
+
+void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& context) {
+  watch::Sample with{};
+  if (!slots::hit(of(t).clock, trap, with)) return;
+  const Caught c = planted::is_on() ? caught_at_site(pc, with) : caught_in_instrumented(pc, with);
+  if (!c.known || is_ignored(t, c.op)) return;
+  const Above above(t, context);
+  const Scope scope(t);
+  report(t, with, describe(t, c.pc, packed(c.op, c.size)), with.address, c.plain);
+}
+
+}  // namespace
+
+bool trapped(const siginfo_t& info, ucontext_t& context) {
   watch::Trap trap{};
   const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
-  if (signal == watch::breakpoints::Signal::NotOurs) return false;
+  if (signal == watch::breakpoints::Signal::NotOurs) {
+    planted::Meeting meeting{};
+    if (!planted::meet(context, meeting)) return false;
+    sample_planted(meeting, context);
+    return true;
+  }
   const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   Thread* t = self;
-  const bool is_programs = t != nullptr && t->busy == 0 && is_instrumented(pc);
-  watch::Sample with{};
+  const bool is_programs = t != nullptr && t->busy == 0 && is_program_code(pc);
   if (signal == watch::breakpoints::Signal::Late || !is_programs) {
     slots::miss(trap);
-  } else if (slots::hit(of(*t).clock, trap, with)) {
-    const Scope scope(*t);
-    const Announced call = announced_before(pc);
-    const Op op = !with.write ? Op::Write : call.op;  // only writes trap where a read was sampled
-    const uint32_t size = call.known ? call.size : with.length;
-    if (!is_ignored(*t, op)) report(*t, with, describe(*t, pc - 1, packed(op, size)), with.address);
+  } else {
+    caught(*t, trap, pc, context);
   }
   return true;
 }

@@ -20,6 +20,9 @@ PF_REAL(pthread_sigqueue);
 PF_REAL(sigwait);
 PF_REAL(sigwaitinfo);
 PF_REAL(sigtimedwait);
+PF_REAL(sigsuspend);
+PF_REAL(sigprocmask);
+PF_REAL(pthread_sigmask);
 
 constexpr int kSignals = 65;
 
@@ -39,6 +42,12 @@ constinit bool g_watches_traps = false;  // SIGTRAP is ours whatever the program
 
 uintptr_t order_of(int number) { return address_of(&g_handlers[number]); }
 bool is_signal(int number) { return number > 0 && number < kSignals; }
+
+// A breakpoint in code that runs with SIGTRAP blocked would end the program.
+sigset_t without_traps(sigset_t set) {
+  if (g_watches_traps) set.__val[0] &= ~(1UL << (SIGTRAP - 1));
+  return set;
+}
 
 // Raised by the instruction itself: it cannot wait.
 bool is_synchronous(int number) {
@@ -127,7 +136,7 @@ bool take_pending(Thread& t, unsigned long mask, PendingSignal& p) {
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
-  if (number == SIGTRAP && host::trapped(*info, *static_cast<const ucontext_t*>(context))) return;
+  if (number == SIGTRAP && host::trapped(*info, *static_cast<ucontext_t*>(context))) return;
   const int saved = errno;
   Thread* t = self;
   if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
@@ -167,6 +176,7 @@ int set_action_locked(int number, const struct sigaction* action, struct sigacti
     g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
     ours.sa_sigaction = &on_signal;
     ours.sa_flags |= SA_SIGINFO;
+    ours.sa_mask = without_traps(ours.sa_mask);
   }
   const int result = real_sigaction(number, action != nullptr ? &ours : nullptr, before);
   if (result != 0) g_handlers[number] = old;
@@ -201,6 +211,8 @@ void watch_traps() {
   real_sigaction(SIGTRAP, &action, &before);
   if (before.sa_sigaction != &on_signal) g_handlers[SIGTRAP] = {{before.sa_sigaction}, before.sa_flags, before.sa_mask};
   g_watches_traps = true;
+  const unsigned long traps = 1UL << (SIGTRAP - 1);
+  sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&traps), 0, 8);
 }
 
 // Only those that are not blocked: inside of a handler, what is pending may be the very signal that it handles.
@@ -274,6 +286,28 @@ PF_EXPORT int sigwait(const sigset_t* set, int* number) {
   return result;
 }
 PF_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) { return received(real_sigwaitinfo(set, info)); }
+namespace {
+
+// Calls f with the set to be blocked; unblocking is the program's business.
+template <class F>
+int with_mask(int how, const sigset_t* set, F f) {
+  if (set == nullptr || how == SIG_UNBLOCK) return f(set);
+  const sigset_t ours = without_traps(*set);
+  return f(&ours);
+}
+
+}  // namespace
+
+PF_EXPORT int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  return with_mask(how, set, [=](const sigset_t* ours) { return real_sigprocmask(how, ours, before); });
+}
+PF_EXPORT int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
+  return with_mask(how, set, [=](const sigset_t* ours) { return real_pthread_sigmask(how, ours, before); });
+}
+PF_EXPORT int sigsuspend(const sigset_t* set) {
+  return with_mask(SIG_SETMASK, set, [](const sigset_t* ours) { return real_sigsuspend(ours); });
+}
+
 PF_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* limit) {
   return received(real_sigtimedwait(set, info, limit));
 }
