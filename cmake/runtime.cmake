@@ -1,10 +1,11 @@
 # The runtime that lives in the target: one library per detector, so that its hot path has no dispatch.
 #
 #   pf_runtime(NAME DEPENDS room... DETECTORS name:Template... DETECTOR_SOURCES file... WATCHERS name... WATCHER_SOURCES file...
-#              IN_TARGET room...)
+#              SAMPLER_SOURCES file... SAMPLER_INTERCEPTS name... IN_TARGET room...)
 #
 # Most of src/NAME is the same for all detectors and compiled once; the files of DETECTOR_SOURCES see the detector and
-# are compiled for each; WATCHERS are engines without a detector's history, with WATCHER_SOURCES instead. Rooms of IN_TARGET are
+# are compiled for each; WATCHERS are engines without a detector's history, with WATCHER_SOURCES instead. lib/sampler is for programs that
+# are not instrumented: SAMPLER_SOURCES, and of the interceptors only SAMPLER_INTERCEPTS. Rooms of IN_TARGET are
 # compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
 
 # It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
@@ -17,12 +18,13 @@ else()
 endif()
 
 function(pf_runtime NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;IN_TARGET")
+  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;SAMPLER_SOURCES;SAMPLER_INTERCEPTS;IN_TARGET")
   set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
   list(TRANSFORM RUNTIME_WATCHER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_watcher)
-  list(REMOVE_ITEM sources ${of_detector} ${of_watcher})
+  list(TRANSFORM RUNTIME_SAMPLER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_sampler)
+  list(REMOVE_ITEM sources ${of_detector} ${of_watcher} ${of_sampler})
   foreach(room IN LISTS RUNTIME_IN_TARGET)
     file(GLOB in_target CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
     list(APPEND sources ${in_target})
@@ -32,15 +34,19 @@ function(pf_runtime NAME)
   set_source_files_properties(${folder}/intercept/strings.cpp PROPERTIES COMPILE_OPTIONS -fno-builtin)
   add_library(pf_${NAME}_common OBJECT ${sources})
   pf_runtime_options(pf_${NAME}_common)
+  set(common $<TARGET_OBJECTS:pf_${NAME}_common>)
   foreach(detector IN LISTS RUNTIME_DETECTORS)
     string(REPLACE ":" ";" detector ${detector})
     list(GET detector 0 name)
     list(GET detector 1 template)
-    pf_runtime_for(${NAME} ${name} "${of_detector}" PF_DETECTOR=${template} PF_DETECTOR_NAME="${name}")
+    pf_runtime_for(${NAME} ${name} "${of_detector}" "${common}" PF_DETECTOR=${template} PF_DETECTOR_NAME="${name}")
   endforeach()
   foreach(watcher IN LISTS RUNTIME_WATCHERS)
-    pf_runtime_for(${NAME} ${watcher} "${of_watcher}" PF_WATCHER="${watcher}")
+    pf_runtime_for(${NAME} ${watcher} "${of_watcher}" "${common}" PF_WATCHER="${watcher}" PF_SAMPLER=false)
   endforeach()
+  list(JOIN RUNTIME_SAMPLER_INTERCEPTS "|" kept)
+  set(few $<FILTER:${common},INCLUDE,/abi/report\\.cpp|/${NAME}/[a-z_]+\\.cpp|/watch/|/intercept/\(${kept}\)\\.cpp>)
+  pf_runtime_for(${NAME} sampler "${of_sampler}" "${few}" PF_WATCHER="clockrace" PF_SAMPLER=true)
 endfunction()
 
 function(pf_runtime_options TARGET)
@@ -53,7 +59,7 @@ function(pf_runtime_options TARGET)
   endif()
 endfunction()
 
-function(pf_runtime_for ROOM DETECTOR sources)  # and definitions
+function(pf_runtime_for ROOM DETECTOR sources others)  # objects; and definitions
   set(objects pf_${ROOM}_${DETECTOR}_objects)
   add_library(${objects} OBJECT ${sources})
   pf_runtime_options(${objects})
@@ -61,8 +67,8 @@ function(pf_runtime_for ROOM DETECTOR sources)  # and definitions
 
   set(folder ${PROJECT_BINARY_DIR}/lib/${DETECTOR})
   set(library pf_${ROOM}_${DETECTOR})
-  add_library(${library} SHARED $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:pf_${ROOM}_common>)
-  add_library(${library}_static STATIC $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:pf_${ROOM}_common>)
+  add_library(${library} SHARED $<TARGET_OBJECTS:${objects}> ${others})
+  add_library(${library}_static STATIC $<TARGET_OBJECTS:${objects}> ${others})
   set_target_properties(${library} ${library}_static PROPERTIES OUTPUT_NAME photofinish
     LIBRARY_OUTPUT_DIRECTORY ${folder} ARCHIVE_OUTPUT_DIRECTORY ${folder})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

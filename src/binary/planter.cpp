@@ -141,10 +141,12 @@ void Planter::take_back_old(Clock::time_point now) {
 
 bool Planter::is_affordable() { return measured_overhead() <= options_.overhead; }
 
-double Planter::measured_overhead() const {
+// Of a process that has ended, as it was last.
+double Planter::measured_overhead() {
   const Board& board = file_.board();
   const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample;
-  const uint64_t processor = processor_time(process_) - processor_at_start_;
+  processor_ = std::max(processor_, processor_time(process_));
+  const uint64_t processor = processor_ - processor_at_start_;
   // Before there is anything to compare with, a few are free.
   constexpr uint64_t kLeast = 100'000'000;
   return static_cast<double>(spent) / static_cast<double>(std::max(processor, kLeast));
@@ -152,9 +154,9 @@ double Planter::measured_overhead() const {
 
 void Planter::plant_to_confirm(Clock::time_point now) {
   const Board& board = file_.board();
-  for (const uint64_t& slot : board.confirm) {
-    const uint64_t address = load(slot);
-    if (address == 0 || planted_.contains(address)) continue;
+  for (const Board::Confirm& c : board.confirm) {
+    const uint64_t address = load(c.pc);
+    if (address == 0 || load(c.tries) >= Board::kTries || planted_.contains(address)) continue;
     if (const Site* site = site_at(board, file_.sites(), address); site != nullptr) plant(address, *site, true, now);
   }
 }
@@ -196,7 +198,7 @@ void Planter::take_back(uint64_t address, const Planted& planted) {
   if (memory_->read(address) == kBreakpoint) memory_->write(address, planted.site->first_byte);
 }
 
-Planter::Counts Planter::counts() const {
+Planter::Counts Planter::counts() {
   return {sites_, ever_planted_, load(file_.board().fired), measured_overhead(), known_.size(), skipped_functions_};
 }
 

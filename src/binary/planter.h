@@ -46,7 +46,7 @@ class Planter {
     double overhead;  // measured so far
     std::size_t modules, skipped_functions;
   };
-  Counts counts() const;
+  Counts counts();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -68,7 +68,7 @@ class Planter {
   bool plant(uint64_t address, const watch::Site& site, bool to_confirm, Clock::time_point now);
   void take_back(uint64_t address, const Planted& planted);
   bool is_affordable();
-  double measured_overhead() const;
+  double measured_overhead();
 
   pid_t process_;
   BoardFile& file_;
@@ -82,7 +82,7 @@ class Planter {
   std::map<uint64_t, Planted> planted_;
   std::unordered_map<uint64_t, uint32_t> met_;  // how often, by address
   uint64_t generation_ = 0, fired_seen_ = 0, sites_ = 0, skipped_functions_ = 0, ever_planted_ = 0;
-  uint64_t processor_at_start_;
+  uint64_t processor_at_start_, processor_ = 0;
 };
 
 }  // namespace pf::binary

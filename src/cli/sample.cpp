@@ -26,7 +26,6 @@ using namespace std::chrono_literals;
 struct Request {
   std::string overhead = "2%", limit = "15ms", delay = "15ms";
   std::string duration;  // empty: until the program ends
-  bool symmetric = false;
   binary::PlanterOptions planter;
   std::vector<std::string> reports;
 };
@@ -91,7 +90,7 @@ class Sampling {
   }
 
   // What it came to, in a line.
-  std::string summary() const {
+  std::string summary() {
     const binary::Planter::Counts c = planter_.counts();
     return fmt::format("sampled {} accesses at {} of {} instructions in {} module{}; overhead about {:.2f}%\n", c.fired,
                        c.planted, c.sites, c.modules, c.modules == 1 ? "" : "s", 100 * c.overhead);
@@ -190,10 +189,9 @@ Result<Plan> make_plan(const Request& request, const std::vector<std::string>& c
     if (!duration) return Error{fmt::format("--for {}: a time such as 30s or 10m expected", request.duration)};
     plan.duration = std::chrono::nanoseconds(*duration);
   }
-  const std::optional<std::filesystem::path> runtime = find_runtime("clockrace");
-  if (!runtime) return Error{"there is no runtime for 'clockrace'"};
-  plan.chain = fmt::format("clockrace,limit={},delay={},overhead={}{}", request.limit, request.delay, request.overhead,
-                           request.symmetric ? ",symmetric" : "");
+  const std::optional<std::filesystem::path> runtime = find_runtime("sampler");
+  if (!runtime) return Error{"there is no runtime for programs that are not instrumented"};
+  plan.chain = fmt::format("clockrace,limit={},delay={},overhead={}", request.limit, request.delay, request.overhead);
   plan.runtime = *runtime;
   plan.command = command;
   plan.planter = request.planter;
@@ -239,7 +237,6 @@ void add_sample(const Verbs& verbs) {
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   verb->add_flag("--cold", request->planter.cold, "Prefer instructions that were met least");
-  verb->add_flag("--symmetric", request->symmetric, "Suspect also where only the second thread did not synchronize");
   verb->add_option("--seed", request->planter.seed, "Draw the same instructions again")->type_name("N");
   verb->add_option("-r,--report", request->reports, "FORMAT[:FILE], as for run")->take_all()->allow_extra_args(false);
   verb->add_option("PROGRAM", *shown_only, "The program and its arguments");

@@ -65,18 +65,23 @@ uintptr_t effective_address(const Site& site, uintptr_t pc, const ucontext_t& co
   return address;
 }
 
-bool is_to_confirm(uintptr_t pc) {
-  for (const uint64_t& place : g_board->confirm) {
-    if (load(place) == pc) return true;
+Board::Confirm* find_confirm(uintptr_t pc) {
+  for (Board::Confirm& c : g_board->confirm) {
+    if (load(c.pc) == pc) return &c;
   }
-  return false;
+  return nullptr;
+}
+
+bool is_to_confirm(uintptr_t pc) {
+  Board::Confirm* c = find_confirm(pc);
+  return c != nullptr && __atomic_fetch_add(&c->tries, 1, __ATOMIC_RELAXED) < Board::kTries;
 }
 
 void add_to_confirm(uintptr_t pc) {
-  if (is_to_confirm(pc)) return;
-  for (uint64_t& place : g_board->confirm) {
+  if (find_confirm(pc) != nullptr) return;
+  for (Board::Confirm& c : g_board->confirm) {
     uint64_t none = 0;
-    if (__atomic_compare_exchange_n(&place, &none, pc, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+    if (__atomic_compare_exchange_n(&c.pc, &none, pc, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   }
 }
 
@@ -126,7 +131,7 @@ bool start(const char* path) {
   }
   find_unwinder();
   __atomic_store_n(&board->segments, 0, __ATOMIC_RELEASE);  // of the program before an exec
-  for (uint64_t& place : board->confirm) place = 0;
+  for (Board::Confirm& c : board->confirm) c = {};
   board->lock = 0;
   g_board = board;
   __atomic_fetch_add(&board->generation, 1, __ATOMIC_RELEASE);
@@ -161,16 +166,13 @@ void confirm(uintptr_t one, uintptr_t other) {
 }
 
 void confirmed(uintptr_t one, uintptr_t other) {
-  for (uint64_t& place : g_board->confirm) {
-    const uint64_t pc = load(place);
-    if (pc == one || pc == other) __atomic_store_n(&place, 0, __ATOMIC_RELEASE);
+  const uintptr_t both[] = {one, other};
+  for (const uintptr_t pc : both) {
+    if (Board::Confirm* c = find_confirm(pc); c != nullptr) __atomic_store_n(&c->tries, Board::kTries, __ATOMIC_RELAXED);
   }
 }
 
-void spend(uint64_t time, uint64_t delayed) {
-  __atomic_fetch_add(&g_board->spent, time, __ATOMIC_RELAXED);
-  if (delayed != 0) __atomic_fetch_add(&g_board->delayed, delayed, __ATOMIC_RELAXED);
-}
+void spend(uint64_t time) { __atomic_fetch_add(&g_board->spent, time, __ATOMIC_RELAXED); }
 
 // Unloading runs destructors, which may unload.
 void before_unloading() {

@@ -29,8 +29,8 @@ void confirm(uintptr_t one, uintptr_t other);
 // It was seen to happen, or never will.
 void confirmed(uintptr_t one, uintptr_t other);
 
-// Time that went into samples, in nanoseconds; of it, delays.
-void spend(uint64_t time, uint64_t delayed);
+// Processor time that went into samples, in nanoseconds.
+void spend(uint64_t time);
 
 // Code is about to be unloaded, and was.
 void before_unloading();

@@ -29,6 +29,7 @@ namespace {
 namespace slots = watch::slots;
 using HostThread = WatchHost::HostThread;
 
+constexpr bool kSampler = PF_SAMPLER;  // of programs that are not instrumented: their instructions are planted.h's
 constexpr bool kDelays = std::string_view(PF_WATCHER) == "collision";
 constexpr uint64_t kAlways = Periods::kAlways;
 
@@ -84,7 +85,7 @@ enum Detail : uint64_t { kIsPlain = uint64_t{1} << 32, kIsDelayed = uint64_t{1} 
 // There, synchronization that is inlined is not seen: only that the other access came while this one was held back proves anything,
 // and only of instructions that are known not to be atomic.
 Verdict verdict_on(const watch::Sample& with, bool other_is_plain) {
-  if (!planted::is_on()) return Verdict::Real;
+  if (!kSampler) return Verdict::Real;
   return (with.detail & kIsDelayed) != 0 && (with.detail & kIsPlain) != 0 && other_is_plain ? Verdict::Confirmed
                                                                                             : Verdict::Suspect;
 }
@@ -157,7 +158,7 @@ void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintpt
   } else {
     slots::arm(sample);
   }
-  if (g_options.breakpoints && !slots::is_hardware() && !planted::is_on()) compare_all();  // the program has closed our descriptors
+  if (g_options.breakpoints && !slots::is_hardware() && !kSampler) compare_all();  // the program has closed our descriptors
 }
 
 bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes : t.ignore_reads) != 0; }
@@ -236,8 +237,8 @@ void tell(const slots::Started& started) {
 
 void start() {
   g_began = watch::nanoseconds();
-  if (!planted::is_on()) draw_places();
-  if (g_options.breakpoints || planted::is_on()) watch_traps();
+  if (!kSampler) draw_places();
+  if (g_options.breakpoints || kSampler) watch_traps();
   // The share of time that may go into arming: a pause of so many times what an arming took.
   const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead;
   const slots::Started started = slots::start({.hardware = g_options.breakpoints,
@@ -245,11 +246,11 @@ void start() {
                                                .limit = kDelays ? 4 * g_options.delay : g_options.limit,
                                                .pause = kDelays ? 0 : pause});
   tell(started);
-  if (!started.hardware && !planted::is_on()) compare_all();
+  if (!started.hardware && !kSampler) compare_all();
 }
 
 void start_in_child() {
-  if (!slots::start_in_child().hardware && !planted::is_on()) compare_all();
+  if (!slots::start_in_child().hardware && !kSampler) compare_all();
   g_began = watch::nanoseconds();
   g_delayed = 0;
 }
@@ -263,21 +264,22 @@ struct Caught {
   Op op;
   uint32_t size;
 };
-Caught caught_in_instrumented(uintptr_t pc, const watch::Sample& with) {
-  const Announced call = announced_before(pc);
-  return {true, true, pc - 1, !with.write ? Op::Write : call.op, call.known ? call.size : with.length};
-}
-Caught caught_at_site(uintptr_t pc, const watch::Sample& with) {
-  uintptr_t begin = 0;
-  const watch::Site* site = planted::site_before(pc, begin);
-  if (site == nullptr) return {};
-  const bool writes = (site->flags & watch::Site::kWrites) != 0;
-  return {writes || with.write, (site->flags & watch::Site::kKnown) != 0, begin, writes ? Op::Write : Op::Read,
-          site->size};
+Caught caught_before(uintptr_t pc, const watch::Sample& with) {
+  if constexpr (kSampler) {
+    uintptr_t begin = 0;
+    const watch::Site* site = planted::site_before(pc, begin);
+    if (site == nullptr) return {};
+    const bool writes = (site->flags & watch::Site::kWrites) != 0;
+    return {writes || with.write, (site->flags & watch::Site::kKnown) != 0, begin, writes ? Op::Write : Op::Read,
+            site->size};
+  } else {
+    const Announced call = announced_before(pc);
+    return {true, true, pc - 1, !with.write ? Op::Write : call.op, call.known ? call.size : with.length};
+  }
 }
 
 bool is_program_code(uintptr_t pc) {
-  if (!planted::is_on()) return is_instrumented(pc);
+  if (!kSampler) return is_instrumented(pc);
   uintptr_t begin = 0;
   const watch::Site* site = planted::site_before(pc, begin);
   return site != nullptr && (site->flags & watch::Site::kAtomic) == 0;
@@ -287,7 +289,7 @@ bool is_program_code(uintptr_t pc) {
 class Above {
  public:
   Above(Thread& t, const ucontext_t& context) : thread_(t) {
-    if (!planted::is_on()) return;
+    if (!kSampler) return;
     uintptr_t calls[kMost];
     count_ = planted::unwind(context, calls, kMost);
     for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
@@ -304,22 +306,28 @@ class Above {
   unsigned count_ = 0;
 };
 
+uint64_t processor_nanoseconds() {
+  timespec now{};
+  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   Thread* t = self;
   if (!m.wanted || t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
-  const uint64_t start = watch::nanoseconds(), delayed = g_delayed;
+  const uint64_t start = processor_nanoseconds();
   const Above above(*t, context);
   take_sample(of(*t), m.address, m.site->size, op, m.pc, plain | (m.confirm ? kIsDelayed : 0));
-  planted::spend(watch::nanoseconds() - start, g_delayed - delayed);
+  planted::spend(processor_nanoseconds() - start);
 }
 
 void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& context) {
   watch::Sample with{};
   if (!slots::hit(of(t).clock, trap, with)) return;
-  const Caught c = planted::is_on() ? caught_at_site(pc, with) : caught_in_instrumented(pc, with);
+  const Caught c = caught_before(pc, with);
   if (!c.known || is_ignored(t, c.op)) return;
   const Above above(t, context);
   const Scope scope(t);
@@ -354,8 +362,8 @@ void put_statistics(Text& out) {
     const char* name;
     uint64_t value;
   } fields[] = {
-      {"rate", asked_rate()},
-      {"places", WatchHost::kPlaces},
+      {"rate", kSampler ? 0 : asked_rate()},
+      {"places", kSampler ? 0 : WatchHost::kPlaces},
       {"sampled_places", sampled_places()},
       {"hardware", slots::is_hardware() ? uint64_t{1} : 0},
       {"armed", s.armed},

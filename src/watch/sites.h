@@ -45,14 +45,16 @@ struct Board {
   uint64_t segments;
   Segment segment[kSegments];
 
-  // Instructions to be sampled with a delay, since a clock race was found there; 0: none.
-  uint64_t confirm[kConfirm];
+  // Instructions to be sampled with a delay, since a clock race was found there; pc 0: none. So many times, or until it was seen.
+  static constexpr uint64_t kTries = 64;
+  struct Confirm {
+    uint64_t pc, tries;
+  } confirm[kConfirm];
 
   // Breakpoints that were met, by number; counted on, the place is fired % kFired.
   uint64_t fired;
   uint64_t fired_at[kFired];
-  uint64_t spent;    // nanoseconds in the handler
-  uint64_t delayed;  // of them, on purpose
+  uint64_t spent;  // nanoseconds of processor time in the handler
 };
 
 inline constexpr uint64_t kSitesOffset = (sizeof(Board) + 4095) / 4096 * 4096;
