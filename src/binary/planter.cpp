@@ -18,7 +18,7 @@ using watch::Site;
 using namespace std::chrono_literals;
 
 constexpr uint8_t kBreakpoint = 0xCC;
-constexpr auto kPatience = 500ms;    // with an instruction that nobody meets
+constexpr auto kPatience = 250ms;    // with an instruction that nobody meets
 constexpr auto kBetweenLooks = 1s;   // for new modules
 constexpr unsigned kCandidates = 8;  // of which `cold` takes the one met least
 // What the kernel takes for a trap and its way back, which the handler cannot see. Measured (bench/sample --traps).
@@ -83,9 +83,21 @@ void Planter::withdraw() {
 
 // --- modules ---
 
+namespace {
+
+// Never ourselves and what the handler needs; nor libc, which runs with all signals blocked at times: a breakpoint there would be the end.
+bool is_taboo(const std::string& name) {
+  constexpr std::string_view kTaboo[] = {"libphotofinish", "libtsan",  "libc.so", "libc-", "libpthread",
+                                         "ld-linux",       "libgcc_s", "libdl",   "librt."};
+  return std::ranges::any_of(kTaboo, [&](std::string_view part) { return name.starts_with(part); });
+}
+
+}  // namespace
+
 bool Planter::is_chosen(const std::string& path) const {
   if (path == program_) return true;
   const std::string name = path.substr(path.rfind('/') + 1);
+  if (is_taboo(name)) return false;
   return std::ranges::any_of(
       options_.libraries, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
 }

@@ -24,7 +24,7 @@ namespace pf::binary {
 
 struct PlanterOptions {
   double overhead = 0.02;              // share of the processor time
-  unsigned breakpoints = 32;           // planted at a time
+  unsigned breakpoints = 128;          // planted at a time
   std::vector<std::string> libraries;  // whose code is sampled, too: shell patterns of file names
   bool cold = false;
   uint64_t seed = 0;

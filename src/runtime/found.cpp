@@ -230,7 +230,7 @@ void found(Thread& t, const Finding& f) {
   write_race(t, f, prior, now, pair->key);
   tell_program(t, {f.address, now.stack, prior.stack, index(f.prior_thread), now.size(), prior.size(), writes(now.op()),
                    writes(prior.op()), is_atomic(now.op()), is_atomic(prior.op())});
-  halt_if_asked();
+  if (f.verdict != Verdict::Suspect) halt_if_asked();
 }
 
 namespace {

@@ -168,7 +168,8 @@ void confirm(uintptr_t one, uintptr_t other) {
 void confirmed(uintptr_t one, uintptr_t other) {
   const uintptr_t both[] = {one, other};
   for (const uintptr_t pc : both) {
-    if (Board::Confirm* c = find_confirm(pc); c != nullptr) __atomic_store_n(&c->tries, Board::kTries, __ATOMIC_RELAXED);
+    if (Board::Confirm* c = find_confirm(pc); c != nullptr)
+      __atomic_store_n(&c->tries, Board::kTries, __ATOMIC_RELAXED);
   }
 }
 

@@ -151,14 +151,15 @@ void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintpt
   const Scope scope(t);
   ++t.accesses;
   const watch::Part part = part_to_watch(address, size);
-  const watch::Sample sample{&t.clock,  part.address, part.length, writes(op), describe(t, pc, packed(op, size)),
-                             detail | t.info->id};
+  const watch::Sample sample{
+      &t.clock, part.address, part.length, writes(op), describe(t, pc, packed(op, size)), detail | t.info->id};
   if (kDelays || (detail & kIsDelayed) != 0) {
     collide(t, sample);
   } else {
     slots::arm(sample);
   }
-  if (g_options.breakpoints && !slots::is_hardware() && !kSampler) compare_all();  // the program has closed our descriptors
+  if (g_options.breakpoints && !slots::is_hardware() && !kSampler)
+    compare_all();  // the program has closed our descriptors
 }
 
 bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes : t.ignore_reads) != 0; }

@@ -3,7 +3,9 @@
 #
 # Substitutions, after %s and %t:
 #   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
+#   %plainxx, %plaincc       the compilers themselves: for programs that are not instrumented
 #   %photofinish             the tool itself
+#   %sample PROGRAM...       runs one of those under `photofinish sample`, with much overhead
 #   %run PROGRAM...          runs it under the engine
 #   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
 #   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
@@ -41,6 +43,9 @@ def compiler(name, standard):
 
 
 config.substitutions += [
+    ("%plainxx", f"{cxx} -std=c++20 -O2 -pthread"),
+    ("%plaincc", f"{cc} -std=gnu17 -O2 -pthread"),
+    ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms --limit 5ms"),
     ("%cxx", compiler("pf-c++", "c++20")),
     ("%cc", compiler("pf-cc", "c17")),
     ("%photofinish", photofinish),

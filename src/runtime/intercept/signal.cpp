@@ -39,6 +39,7 @@ constinit Handler g_handlers[kSignals] = {};
 constinit SpinLock g_lock;
 
 constinit bool g_watches_traps = false;  // SIGTRAP is ours whatever the program does with it
+constexpr int kOfTraps = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;  // even its handler may trap
 
 uintptr_t order_of(int number) { return address_of(&g_handlers[number]); }
 bool is_signal(int number) { return number > 0 && number < kSignals; }
@@ -177,6 +178,7 @@ int set_action_locked(int number, const struct sigaction* action, struct sigacti
     ours.sa_sigaction = &on_signal;
     ours.sa_flags |= SA_SIGINFO;
     ours.sa_mask = without_traps(ours.sa_mask);
+    if (keeps_ours) ours.sa_flags = kOfTraps;
   }
   const int result = real_sigaction(number, action != nullptr ? &ours : nullptr, before);
   if (result != 0) g_handlers[number] = old;
@@ -207,7 +209,7 @@ namespace pf::rt {
 void watch_traps() {
   struct sigaction action = {}, before = {};
   action.sa_sigaction = &on_signal;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
+  action.sa_flags = kOfTraps;
   real_sigaction(SIGTRAP, &action, &before);
   if (before.sa_sigaction != &on_signal) g_handlers[SIGTRAP] = {{before.sa_sigaction}, before.sa_flags, before.sa_mask};
   g_watches_traps = true;

@@ -37,8 +37,8 @@ PF_RELEASES(int, pthread_cond_signal, (pthread_cond_t * c), (c), noexcept)
 PF_RELEASES(int, pthread_cond_broadcast, (pthread_cond_t * c), (c), noexcept)
 PF_RELEASES(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t* m), (c, m))
 PF_RELEASES(int, pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t* m, const timespec* until), (c, m, until))
-PF_RELEASES(int, pthread_cond_clockwait, (pthread_cond_t * c, pthread_mutex_t* m, clockid_t clock, const timespec* until),
-            (c, m, clock, until))
+PF_RELEASES(int, pthread_cond_clockwait,
+            (pthread_cond_t * c, pthread_mutex_t* m, clockid_t clock, const timespec* until), (c, m, clock, until))
 PF_RELEASES(int, pthread_barrier_wait, (pthread_barrier_t * b), (b), noexcept)
 PF_RELEASES(int, sem_post, (sem_t * s), (s), noexcept)
 
