@@ -125,14 +125,18 @@ bool sleep(HostThread& t, uint64_t ticket, uint64_t time) {
   return undisturbed;
 }
 
-void collide(HostThread& t, const watch::Sample& sample) {
+// What an interceptor announces may stand for more than it is (the memory of a lock, say): there the value tells nothing.
+enum class By : bool { Compiler, Interceptor };
+
+void collide(HostThread& t, const watch::Sample& sample, By by) {
   const uint64_t time = t.busy == 1 ? affordable() : 0;  // nobody above us holds anything
   if (time == 0) {
     __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
     return;
   }
   const watch::Part part{sample.address, sample.length};
-  const uint64_t before = value_of(part), ticks = t.clock.ticks;
+  const bool asks_value = by == By::Compiler;
+  const uint64_t before = asks_value ? value_of(part) : 0, ticks = t.clock.ticks;
   __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
   const uint64_t ticket = slots::arm(sample);
@@ -141,25 +145,36 @@ void collide(HostThread& t, const watch::Sample& sample) {
   const bool untaken = ticket == 0 || slots::finish(ticket);
   __atomic_fetch_add(&g_delayed, watch::nanoseconds() - start - time, __ATOMIC_RELAXED);
   // After a signal it may be its handler that wrote.
-  if (!untaken || !undisturbed || t.clock.ticks != ticks || value_of(part) == before) return;
+  if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
             static_cast<depot::Id>(sample.access), part.address, verdict_on(sample, false), false});
 }
 
-void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t detail = 0) {
+void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by, uint64_t detail = 0) {
   const Scope scope(t);
   ++t.accesses;
   const watch::Part part = part_to_watch(address, size);
   const watch::Sample sample{
       &t.clock, part.address, part.length, writes(op), describe(t, pc, packed(op, size)), detail | t.info->id};
   if (kDelays || (detail & kIsDelayed) != 0) {
-    collide(t, sample);
+    collide(t, sample, by);
   } else {
     slots::arm(sample);
   }
   if (g_options.breakpoints && !slots::is_hardware() && !kSampler)
     compare_all();  // the program has closed our descriptors
+}
+
+// Whether it is in a module that was compiled for us: others are not what was asked for. Looking it up calls functions that we intercept.
+bool is_programs_own(Thread& t, uintptr_t pc) {
+  if (!kSampler) {
+    const Scope scope(t);
+    return is_instrumented(pc);
+  }
+  uintptr_t begin = 0;
+  const watch::Site* site = planted::site_before(pc, begin);
+  return site != nullptr && (site->flags & watch::Site::kAtomic) == 0;
 }
 
 bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes : t.ignore_reads) != 0; }
@@ -173,8 +188,8 @@ void WatchHost::look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) 
 void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
   if (size == 0 || is_ignored(t, op)) return;
   const uint8_t place = g_places[pc % kPlaces];
-  if ((place & kCompared) != 0) meet(t, address, size, op, pc);
-  if ((place & kSampled) != 0) take_sample(of(t), address, size, op, pc);
+  meet(t, address, size, op, pc);  // what it is we know here; a trap only tells that it was
+  if ((place & kSampled) != 0) take_sample(of(t), address, size, op, pc, By::Compiler);
 }
 
 void WatchHost::meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t latest) {
@@ -239,9 +254,10 @@ void tell(const slots::Started& started) {
 void start() {
   g_began = watch::nanoseconds();
   if (!kSampler) draw_places();
+  is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();
   // The share of time that may go into arming: a pause of so many times what an arming took.
-  const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead;
+  const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead - 1;
   const slots::Started started = slots::start({.hardware = g_options.breakpoints,
                                                .symmetric = g_options.symmetric,
                                                .limit = kDelays ? 4 * g_options.delay : g_options.limit,
@@ -279,13 +295,6 @@ Caught caught_before(uintptr_t pc, const watch::Sample& with) {
   }
 }
 
-bool is_program_code(uintptr_t pc) {
-  if (!kSampler) return is_instrumented(pc);
-  uintptr_t begin = 0;
-  const watch::Site* site = planted::site_before(pc, begin);
-  return site != nullptr && (site->flags & watch::Site::kAtomic) == 0;
-}
-
 // The calls above an instruction of a program that does not announce them, for as long as this lives.
 class Above {
  public:
@@ -321,7 +330,7 @@ void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
   const uint64_t start = processor_nanoseconds();
   const Above above(*t, context);
-  take_sample(of(*t), m.address, m.site->size, op, m.pc, plain | (m.confirm ? kIsDelayed : 0));
+  take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : 0));
   planted::spend(processor_nanoseconds() - start);
 }
 
@@ -348,7 +357,7 @@ bool trapped(const siginfo_t& info, ucontext_t& context) {
   }
   const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   Thread* t = self;
-  const bool is_programs = t != nullptr && t->busy == 0 && is_program_code(pc);
+  const bool is_programs = t != nullptr && t->busy == 0 && is_programs_own(*t, pc);
   if (signal == watch::breakpoints::Signal::Late || !is_programs) {
     slots::miss(trap);
   } else {
@@ -427,8 +436,9 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
   if (size == 0) return;
   const Op op = write ? Op::Write : Op::Read;
   WatchHost::meet(t, address, size, op, pc);
-  if ((WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 && !is_ignored(t, op))
-    take_sample(of(t), address, size, op, pc);
+  const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0;
+  if (is_sampled && !is_ignored(t, op) && is_programs_own(t, pc))
+    take_sample(of(t), address, size, op, pc, By::Interceptor);
 }
 void begin_block(Thread&, uintptr_t address, uintptr_t size) {
   if (slots::any()) slots::forget(address, size);

@@ -165,6 +165,22 @@ bool overlaps(const Slot& s, uintptr_t address, uintptr_t size) {
   return begin < address + size && address < begin + relaxed(s.sample.length);
 }
 
+// Of several breakpoints that one access hits, the kernel tells of one. So, whoever watches all bytes of that one as well was hit, too;
+// unless it waits for a write, which is sure only if that one does.
+bool take_behind(const Slot& told, const Clock& clock, Sample& with) {
+  const uintptr_t begin = relaxed(told.sample.address), end = begin + relaxed(told.sample.length);
+  for (unsigned i = 0; i < g_count; ++i) {
+    Slot& s = g_slots[i];
+    const uint64_t state = state_of(s);
+    const uintptr_t address = relaxed(s.sample.address);
+    if (phase(state) != Waiting || &s == &told || relaxed(s.sample.thread) == &clock) continue;
+    if (address > begin || address + relaxed(s.sample.length) < end) continue;
+    if (!relaxed(s.sample.write) && relaxed(told.sample.write)) continue;
+    if (is_race(s, clock) && take_from(s, state, with)) return true;
+  }
+  return false;
+}
+
 Started start_with(const breakpoints::Opened& opened) {
   for (Slot& s : g_slots) s.state = state_of(generation(s.state) + 1, Free);
   g_waiting = 0;
@@ -241,10 +257,13 @@ bool hit(const Clock& clock, const Trap& trap, Sample& with) {
     if (phase(state) == Free && own(s, state)) free(s);  // a thread born while it changed may have it still
     return false;
   }
-  if (relaxed(s.sample.thread) == &clock) return bear(s, state, g_statistics.own), false;
+  if (relaxed(s.sample.thread) == &clock) {
+    bear(s, state, g_statistics.own);
+    return take_behind(s, clock, with);
+  }
   if (!is_race(s, clock)) {  // with the symmetric rule, a third thread may still race
     g_settings.symmetric ? bear(s, state, g_statistics.stale) : give_up(s, state, g_statistics.stale);
-    return false;
+    return take_behind(s, clock, with);
   }
   return take_from(s, state, with);
 }

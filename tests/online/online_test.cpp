@@ -557,7 +557,7 @@ std::vector<Config> configs() {
       if (engine == "clockrace" ||
           engine == "collision") {  // they find what the moment lets them, and no more than there is
         const std::string all_of_it = ",rate=100%,overhead=100%";
-        all.push_back({engine, compiler, all_of_it + (engine == "collision" ? ",delay=1ms" : ""), only_real_races});
+        all.push_back({engine, compiler, all_of_it + (engine == "collision" ? ",delay=50us" : ""), only_real_races});
         if (engine == "clockrace") all.push_back({engine, compiler, all_of_it + ",symmetric", only_real_races});
         continue;
       }

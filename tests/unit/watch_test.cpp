@@ -113,6 +113,24 @@ TEST_F(Slots, OwnAccessesDoNotCountAndAreGivenUpAfterAFew) {
   EXPECT_FALSE(slots::any());
 }
 
+TEST_F(Slots, OneTrapSpeaksForAllThatWatchTheSame) {
+  std::atomic<int> step = 0;
+  std::thread other([&] {
+    Clock clock;
+    my_clock = &clock;
+    while (slots::arm({&clock, at(3), 8, true, 7, 0}) == 0) usleep(100);
+    step = 1;
+    while (step != 2) usleep(100);
+    watched[3] = 1;
+  });
+  while (step != 1) usleep(100);
+  ASSERT_NE(arm(3, true), 0U);
+  step = 2;
+  other.join();
+  EXPECT_EQ(races, 1);
+  EXPECT_EQ(last_access, 103U);
+}
+
 TEST_F(Slots, NoRaceOnceTheSamplerHasSynchronized) {
   ASSERT_NE(arm(1, true), 0U);
   tick(mine);
