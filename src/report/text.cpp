@@ -81,10 +81,10 @@ class TextRenderer final : public Renderer {
 
  private:
   void watching(const Watching& w) {
-    if (w.asked != 0) {
-      fmt::print(out_, "  sampled {:.3g}% of the instructions, asked for {:.3g}%\n", 100 * w.effective, 100 * w.asked);
-    }
-    fmt::print(out_, "  watched {}{}: ", plural(w.armed, "sample"), w.hardware ? "" : " without breakpoints");
+    const std::string share = w.asked == 0 ? ""
+                                           : fmt::format("sampled {:.3g}% of the instructions, asked for {:.3g}%; ",
+                                                         100 * w.effective, 100 * w.asked);
+    fmt::print(out_, "  {}watched {}{}: ", share, plural(w.armed, "sample"), w.hardware ? "" : " without breakpoints");
     fmt::print(out_, "{} fired, {} expired, {} stale, {} only their own thread's; no slot for {}, {} late\n",
                grouped(w.fired), grouped(w.expired), grouped(w.stale), grouped(w.own), plural(w.busy, "sample"),
                plural(w.late, "trap"));

@@ -135,7 +135,7 @@ void collide(HostThread& t, const watch::Sample& sample, By by) {
     return;
   }
   const watch::Part part{sample.address, sample.length};
-  const bool asks_value = by == By::Compiler;
+  const bool asks_value = by == By::Compiler && !kSampler;  // there, an atomic may have written
   const uint64_t before = asks_value ? value_of(part) : 0, ticks = t.clock.ticks;
   __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
@@ -148,7 +148,7 @@ void collide(HostThread& t, const watch::Sample& sample, By by) {
   if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
-            static_cast<depot::Id>(sample.access), part.address, verdict_on(sample, false), false});
+            static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});
 }
 
 void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by, uint64_t detail = 0) {
