@@ -70,8 +70,10 @@ constinit uint64_t g_began = 0, g_delayed = 0, g_delays = 0, g_spared = 0, g_cha
 
 // How long this thread may wait now; 0 if it is not worth it.
 uint64_t affordable() {
-  const uint64_t budget = share_of(watch::nanoseconds() - g_began, g_options.overhead);
+  const uint64_t elapsed = watch::nanoseconds() - g_began;
   const uint64_t spent = __atomic_load_n(&g_delayed, __ATOMIC_RELAXED);
+  if (spent >= elapsed) return 0;
+  const uint64_t budget = share_of(elapsed - spent, g_options.overhead);  // of the time that the program had without
   const uint64_t left = budget > spent ? budget - spent : 0;
   if (left < g_options.delay / 8) return 0;
   return left < g_options.delay ? left : g_options.delay;

@@ -47,6 +47,8 @@ struct alignas(64) Slot {
 constexpr uint32_t kTrapsForNothing = 8;
 // What the trap costs that the sampled access itself will cause.
 constexpr uint64_t kTrapCost = 5'000;
+// While one thread sets a breakpoint the others go without; not for ever, should it never come back.
+constexpr uint64_t kLongest = 1'000'000'000;
 
 constinit Slot g_slots[kBreakpoints] = {};
 constinit unsigned g_count = 0;
@@ -60,6 +62,11 @@ void count(uint64_t& what) { __atomic_fetch_add(&what, 1, __ATOMIC_RELAXED); }
 template <class T>
 T relaxed(const T& x) {
   return __atomic_load_n(&x, __ATOMIC_RELAXED);
+}
+
+template <class T>
+void set(T& field, T value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELAXED);
 }
 
 uint64_t state_of(const Slot& s) { return __atomic_load_n(&s.state, __ATOMIC_ACQUIRE); }
@@ -81,8 +88,18 @@ bool own(Slot& s, uint64_t state) {
 
 void lose_hardware() { __atomic_store_n(&g_hardware, false, __ATOMIC_RELAXED); }
 
+// The next arming has to wait, in proportion to what changing the breakpoints of all threads took.
+void resume_after(uint64_t from, uint64_t cost) { set(g_resume, from + g_settings.pause * cost); }
+
+void disarm(const Slot& s) {
+  const uint64_t began = nanoseconds();
+  if (!breakpoints::disarm(index_of(s))) lose_hardware();
+  const uint64_t now = nanoseconds(), resume = relaxed(g_resume);
+  resume_after(resume > now ? resume : now, now - began);
+}
+
 void free(Slot& s) {
-  if (is_hardware() && !breakpoints::disarm(index_of(s))) lose_hardware();
+  if (is_hardware()) disarm(s);
   __atomic_store_n(&s.state, state_of(generation(relaxed(s.state)), Free), __ATOMIC_RELEASE);
   kernel::call_on(SYS_futex, &s.state, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -113,11 +130,6 @@ Slot* find_slot(uint64_t now) {
   return nullptr;
 }
 
-template <class T>
-void set(T& field, T value) {
-  __atomic_store_n(&field, value, __ATOMIC_RELAXED);
-}
-
 void fill(Slot& s, const Sample& sample, uint64_t now) {
   set(s.sample.thread, sample.thread);
   set(s.sample.address, sample.address);
@@ -131,10 +143,23 @@ void fill(Slot& s, const Sample& sample, uint64_t now) {
   set(s.for_nothing, 0U);
 }
 
-void pause_after(uint64_t began) {
-  if (!is_hardware()) return;
+// A slot, and with breakpoints the right to be the one who sets them now.
+Slot* slot_for(uint64_t now) {
+  uint64_t resume = relaxed(g_resume);
+  if (now < resume) return nullptr;
+  if (!is_hardware()) return find_slot(now);
+  if (!__atomic_compare_exchange_n(&g_resume, &resume, now + kLongest, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return nullptr;
+  Slot* s = find_slot(now);
+  if (s == nullptr) set(g_resume, now);
+  return s;
+}
+
+void set_breakpoint(const Slot& s, uint64_t ticket, uint64_t began) {
+  const On on = s.sample.write ? On::Access : On::Write;
+  if (!breakpoints::arm(index_of(s), s.sample.address, s.sample.length, on, ticket)) lose_hardware();
   const uint64_t now = nanoseconds();
-  set(g_resume, now + g_settings.pause * (now - began + kTrapCost));
+  resume_after(now, now - began + kTrapCost);
 }
 
 bool is_race(const Slot& s, const Clock& clock) {
@@ -205,18 +230,16 @@ bool is_hardware() { return relaxed(g_hardware); }
 
 uint64_t arm(const Sample& sample) {
   const uint64_t now = nanoseconds();
-  Slot* s = now < relaxed(g_resume) ? nullptr : find_slot(now);
+  Slot* s = slot_for(now);
   if (s == nullptr) return count(g_statistics.busy), 0;
   const uint64_t fresh = generation(s->state) + 1;
   const uint64_t ticket = ticket_of(fresh, index_of(*s));
   __atomic_store_n(&s->state, state_of(fresh, Changing), __ATOMIC_RELEASE);
   fill(*s, sample, now);
-  const On on = sample.write ? On::Access : On::Write;
-  if (is_hardware() && !breakpoints::arm(index_of(*s), sample.address, sample.length, on, ticket)) lose_hardware();
+  if (is_hardware()) set_breakpoint(*s, ticket, now);
   count(g_statistics.armed);
   __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&s->state, state_of(fresh, Waiting), __ATOMIC_RELEASE);
-  pause_after(now);
   return ticket;
 }
 

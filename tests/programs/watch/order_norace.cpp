@@ -1,7 +1,7 @@
 // Everything that orders, with every access sampled: no false alarm, whatever the moment that a breakpoint is set and traps.
 // RUN: %cxx -O1 %s -o %t
-// RUN: %with "clockrace,rate=100%%,overhead=100%% clockrace,rate=100%%,overhead=100%%,symmetric" %norace %t 3000
-// RUN: %with "collision,rate=100%%,delay=200us,overhead=100%%" %norace %t 30
+// RUN: %with "clockrace,rate=100%%,overhead=50%% clockrace,rate=100%%,overhead=50%%,symmetric" %norace %t 3000
+// RUN: %with "collision,rate=100%%,delay=200us,overhead=50%%" %norace %t 30
 // RUN: env PHOTOFINISH_OPTIONS=breakpoints=0 %with "clockrace,rate=100%% clockrace,rate=100%%,symmetric" %norace %t 3000
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 // A program's own SIGTRAP, its handler, and threads that block every signal: as without us.
 // RUN: %cxx -O1 %s -o %t
-// RUN: %with "clockrace,rate=100%%,overhead=100%% collision,rate=100%%,delay=100us" %norace %t | %FileCheck %s
+// RUN: %with "clockrace,rate=100%%,overhead=50%% collision,rate=100%%,delay=100us" %norace %t | %FileCheck %s
 // RUN: %exits 133 %photofinish run -e clockrace,rate=100%% -- %t dies
 #include <signal.h>
 #include <stdio.h>
