@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -58,6 +59,7 @@ bool Planter::follow_exec() {
   if (generation == generation_) return generation != 0;
   generation_ = generation;
   memory_.emplace(process_);
+  if (memory_->error() == ESRCH || memory_->error() == ENOENT) return false;  // it has ended
   if (memory_->error() != 0) {
     status_ =
         Error{fmt::format("cannot write to the memory of process {}: {}", process_, std::strerror(memory_->error()))};

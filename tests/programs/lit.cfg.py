@@ -45,7 +45,7 @@ def compiler(name, standard):
 config.substitutions += [
     ("%plainxx", f"{cxx} -std=c++20 -O2 -pthread"),
     ("%plaincc", f"{cc} -std=gnu17 -O2 -pthread"),
-    ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms --limit 100ms"),
+    ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms"),
     ("%cxx", compiler("pf-c++", "c++20")),
     ("%cc", compiler("pf-cc", "c17")),
     ("%photofinish", photofinish),
