@@ -9,17 +9,23 @@
 
 #include "core/result.h"
 #include "filter/budget.h"
+#include "filter/carisma_law.h"
 
 namespace pf {
 
 // What a context's size counts. Sums of different units do not add up, so the file has one.
 enum class SampleUnit : uint32_t { Locations = 1, Writes = 2 };
+inline SampleUnit unit_of(const CarismaLaw& law) {
+  return law.counts_writes() ? SampleUnit::Writes : SampleUnit::Locations;
+}
 
 struct CarismaState {
   uint64_t trials = 0;
   std::map<uint64_t, ContextSums> contexts;
 
   void add(const CarismaState& other);
+  // At which each context is to be sampled in the next trial, in parts of 2^32. Those that are not here have the law's own.
+  std::map<uint64_t, uint64_t> next_rates(const CarismaLaw& law) const;
 };
 
 // None yet: an empty state, and an empty file.

@@ -114,6 +114,7 @@ struct BasicOfflineEnv {
   }
 
   bool samples() const { return sampling; }
+  void clock_operation(bool whole) { clock_operations.count(sampling, whole); }
 
   static bool same_place(const Access& a, const Access& b) { return a.site == b.site && a.packed == b.packed; }
   LocksetId held() const { return current_locks; }
@@ -158,6 +159,7 @@ struct BasicOfflineEnv {
   static constexpr uint64_t kDefaultRate = *parse_rate("3%");
   Periods periods{kDefaultRate, 1000, 1};
   bool sampling = false;
+  ClockOperations clock_operations;
   std::array<uint64_t, kMaxRules> rules{};
   std::vector<std::vector<Tenure>> owners;  // by slot
 };

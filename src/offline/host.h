@@ -43,6 +43,12 @@ class OfflineHost final : public DetectorStage {
     if constexpr (Samples<D, Env>) {
       f.sampling = {static_cast<double>(env_.periods.rate()) / static_cast<double>(Periods::kAlways), work_,
                     sampled_work_, accesses_, sampled_accesses_};
+      for (const bool in_period : {false, true}) {
+        for (const bool whole : {false, true}) {
+          f.rules.push_back(
+              {ClockOperations::kNames[in_period][whole], env_.clock_operations.counts[in_period][whole]});
+        }
+      }
     }
     return f;
   }

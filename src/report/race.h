@@ -90,6 +90,7 @@ struct Race {
   bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
   std::optional<Trials> trials = {};  // of a program that was run several times
+  std::optional<double> chance = {};  // of a run to sample it, by the rate that its memory or its time has
 
   std::string kind() const { return first.op + "-" + second.op; }
   std::string title() const;  // "write-read on global account of 48 bytes"
@@ -121,6 +122,7 @@ struct Sampling {
   std::optional<double> asked;  // a share of the program's work, as the next
   double effective = 0;
   uint64_t accesses = 0, sampled = 0;
+  uint64_t live_bytes = 0;  // of histories that were kept, at the end
 };
 
 struct Summary {

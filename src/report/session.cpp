@@ -38,6 +38,8 @@ bool is_runtime(const Frame& f) {
          f.function.starts_with("__tsan_") || f.function.starts_with("__interceptor_");
 }
 
+double share(uint64_t parts) { return static_cast<double>(parts) * 0x1p-32; }
+
 bool is_potential(const Race& race) { return race.verdict == "potential"; }
 
 bool is_start_code(const Frame& f) {
@@ -186,7 +188,7 @@ void Session::take_line(Writer& w, const RawSummary& line) {
 }
 
 void Session::add_filter(const RawSummary& line) {
-  if (sums_.filters.empty()) sums_.filters.push_back({"tree", 0, 0, 0, 0, {}});
+  if (sums_.filters.empty()) sums_.filters.push_back({chain_.substr(0, chain_.find_first_of(",:")), 0, 0, 0, 0, {}});
   FilterSummary& sum = sums_.filters.front();
   sum.events += line.filtered;
   sum.dropped += line.dropped;
@@ -199,10 +201,11 @@ void Session::add_sampling(const RawSummary& line) {
   work_ += line.work;
   sampled_work_ += line.sampled_work;
   Sampling sum = sums_.sampling.value_or(Sampling{});
-  sum.asked = static_cast<double>(line.rate) / 4294967296.0;
+  if (line.rate) sum.asked = share(*line.rate);
   sum.effective = work_ == 0 ? 0 : static_cast<double>(sampled_work_) / static_cast<double>(work_);
   sum.accesses += line.accesses;
   sum.sampled += line.sampled;
+  sum.live_bytes += line.live;
   sums_.sampling = sum;
 }
 
@@ -313,6 +316,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
   race.second = name_access(w, raw.second);
   race.threads = name_threads(w, raw);
   race.process = name_process(w);
+  if (raw.chance) race.chance = share(*raw.chance);
   return race;
 }
 

@@ -31,6 +31,7 @@ class TextRenderer final : public Renderer {
       lock_step("released", r.hidden_by->lock, r.hidden_by->release);
       lock_step("acquired", r.hidden_by->lock, r.hidden_by->acquire);
     }
+    estimate(r);
     fmt::print(out_, "\n");
   }
 
@@ -54,9 +55,10 @@ class TextRenderer final : public Renderer {
     }
     if (s.sampling) {
       const std::optional<double>& asked = s.sampling->asked;
-      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses\n", 100 * s.sampling->effective,
+      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses{}\n", 100 * s.sampling->effective,
                  asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(s.sampling->sampled),
-                 grouped(s.sampling->accesses));
+                 grouped(s.sampling->accesses),
+                 s.online ? fmt::format("; histories of {} are live", memory_size(s.sampling->live_bytes)) : "");
     }
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
@@ -91,6 +93,13 @@ class TextRenderer final : public Renderer {
                  grouped(t.runs), 100 * t.rate(), 100 * t.low(), 100 * t.high(), plural(t.more_runs(), "more run"),
                  r.what, r.id);
     }
+  }
+
+  // By the rate alone: what a run really finds depends on how the race behaves, and only trials measure that.
+  void estimate(const Race& r) {
+    if (!r.chance || *r.chance >= 1) return;
+    fmt::print(out_, "  sampled in about {:.3g}% of runs, by its rate (not measured): {} find it with 95%\n",
+               100 * *r.chance, plural(Trials::runs_for(*r.chance), "run"));
   }
 
   void access(std::string_view which, const Access& a, const Location& l) {

@@ -24,7 +24,7 @@ void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc);
 void report_thread_leaks();
 
 uint64_t reported();                // races and misuses so far
-void count_ended(const Thread& t);  // its accesses stay in the sum
+void count_ended(Thread& t);  // its accesses stay in the sum
 void write_summary();               // at the end of the process, once
 void summary_again();               // in a forked child, whose end is another one
 

@@ -11,8 +11,10 @@
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
+#include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
+#include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
 
@@ -74,6 +76,12 @@ class OnlineHost {
     if (t.tree != nullptr) ++t.tree->history;
   }
 
+  // Whether a filter that samples lets the access pass.
+  template <Op kOp>
+  static bool is_wanted(Thread& t, uintptr_t address, uintptr_t size) {
+    return watched != nullptr || sampler::passes(t, kOp, address, size);
+  }
+
   // --- sampling periods ---
 
   // At every entry into the runtime that may publish: a unit of work is done, and a period may have begun or ended.
@@ -128,9 +136,9 @@ class OnlineHost {
   // Hot: one load to find the cell, one of its latest mark, one compare.
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
-    Thread* t = self;
+    Thread* t = watched;
     if (t == nullptr) [[unlikely]]
-      return access_by_stranger<kOp>(address, kSize, pc);
+      return access_unwatched<kOp>(address, kSize, pc);
     ++t->accesses;
     const uintptr_t offset = address & 7;
     if constexpr (kSamples) {
@@ -227,6 +235,7 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
+    ++t.atomics;
     message(t);
     pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
@@ -249,6 +258,7 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
+    ++t.atomics;
     message(t);
     pass_time(t);
     depot::Id a = 0;
@@ -272,6 +282,7 @@ class OnlineHost {
   static HostThread* new_thread(HostThread* parent, ThreadInfo* info) {
     auto* t = spare_thread();
     t->info = info;
+    t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     if constexpr (kSamples) {
       t->period = sampling::period();
@@ -484,9 +495,15 @@ class OnlineHost {
     });
   }
 
+  // On a thread not met before, or with a filter to be asked.
   template <Op kOp>
-  [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, uintptr_t pc) {
-    if (Thread* t = current(); t != nullptr) access_slow<kOp>(*t, address, size, pc);
+  [[gnu::noinline]] static void access_unwatched(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    Thread* t = current();
+    if (t == nullptr) return;
+    ++t->accesses;
+    if (!sampler::passes(*t, kOp, address, size)) return;
+    look_at_period(of(*t));
+    access_more<kOp>(*t, address, size, pc);
   }
 
   static HostThread* spare_thread() {
@@ -504,9 +521,11 @@ class OnlineHost {
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
     tree::Table* table = t->tree != nullptr ? tree::forget(*t->tree) : tree::new_table();
+    literace::Bursts* bursts = t->bursts;
     new (t) HostThread{};
     t->arena = arena;
     t->tree = table;
+    t->bursts = bursts;
     t->bottom = t->top = bottom;
     t->end = end;
     return t;
