@@ -155,19 +155,19 @@ class OnlineHost {
         return;
     } else if (offset + kSize <= 8) [[likely]] {
       const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
-      if (Store::template latest_is_same_epoch<kOp>(hot_cell(address), mask, of(*t).now)) [[likely]]
+      const Cell& cell = hot_cell(address);
+      if (Store::template latest_is_same_epoch<kOp>(cell, mask, of(*t).now)) [[likely]]
         return;
-      return access_again<kOp, kSize>(*t, address, pc);
+      return access_again<kOp, kSize>(*t, address, pc, cell);
     }
     access_more<kOp>(*t, address, kSize, pc);
   }
 
   // The other word of the cell. A leaf of its own, so that the hot path needs few registers.
   template <Op kOp, unsigned kSize>
-  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc) {
+  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc, const Cell& cell) {
     const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << (address & 7));
-    if (!Store::template other_is_same_epoch<kOp>(hot_cell(address), mask, of(t).now))
-      access_more<kOp>(t, address, kSize, pc);
+    if (!Store::template other_is_same_epoch<kOp>(cell, mask, of(t).now)) access_more<kOp>(t, address, kSize, pc);
   }
 
   // Warm: several cells, and what is like something just done.
@@ -354,13 +354,19 @@ class OnlineHost {
 
   // A write to what was ever accessed of it; nothing of it is left.
   static void drop_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const depot::Id a = describe(t, pc, packed(Op::Free, size));
+    const uint32_t what = packed(Op::Free, size);
+    const depot::Id a = describe(t, pc, what);
+    const Deed deed = deed_of(t, ~pc, what);  // not the deed of a free at this place, which leaves something
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      if (Store::empty(cell)) return;
+      if (Store::empty(cell) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::write(t.state, x, Store::access(a), t.env); });
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+        D::write(t.state, x, Store::access(a), t.env);
+        D::clear(x, t.env);
+      });
       Store::clear(cell, mask, t.env);
     });
+    give_back(address, address + size);
     forget_objects(t, address, size);
     report(t, a);
   }
@@ -449,6 +455,18 @@ class OnlineHost {
   static void for_each_touched_granule(uintptr_t begin, uintptr_t size, F&& f) {
     for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
                           [&](uintptr_t from, uintptr_t to) { for_each_granule(from, to - from, f); });
+  }
+
+  // Pages of cells that are all of this memory, and clear.
+  static void give_back(uintptr_t begin, uintptr_t end) {
+    constexpr uintptr_t kBytesPerPage = kPage / sizeof(Cell) * 8;
+    uintptr_t from = (begin + kBytesPerPage - 1) & ~(kBytesPerPage - 1);
+    for (uintptr_t stop = 0; from + kBytesPerPage <= end; from = stop) {
+      const uintptr_t chunk_end = (from | kInChunk) + 1;
+      stop = chunk_end < end ? chunk_end : end & ~(kBytesPerPage - 1);
+      char* c = existing_chunk(from);
+      if (c != nullptr) sys::drop(&cells(c)[granule_index(from)], (stop - from) / 8 * sizeof(Cell));
+    }
   }
 
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {

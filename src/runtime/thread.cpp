@@ -10,6 +10,8 @@ constinit thread_local Thread* watched [[gnu::tls_model("initial-exec")]] = null
 constinit thread_local Thread* in_calls [[gnu::tls_model("initial-exec")]] = nullptr;
 constinit bool g_gate_closed = false;
 
+namespace {
+
 void grow_frames(Thread& t) {
   const Scope scope(t);  // memcpy is ours, too: it would tell of this copy as of the program's
   const auto count = static_cast<std::size_t>(t.end - t.bottom);
@@ -20,6 +22,13 @@ void grow_frames(Thread& t) {
   t.bottom = bigger;
   t.top = bigger + count;
   t.end = bigger + 2 * count;
+}
+
+}  // namespace
+
+void enter_deeper(Thread& t, uintptr_t caller, uintptr_t stack_pointer) {
+  grow_frames(t);
+  enter_function(t, caller, stack_pointer);
 }
 
 void unwind(Thread& t, uintptr_t stack_pointer) {
