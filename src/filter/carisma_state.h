@@ -28,6 +28,11 @@ struct CarismaState {
   std::map<uint64_t, uint64_t> next_rates(const CarismaLaw& law) const;
 };
 
+// As the file has it. `path` is for the error.
+Result<CarismaState> decode_state(std::string_view bytes, SampleUnit unit, const std::string& path);
+std::string encode_state(const CarismaState& state, SampleUnit unit);
+std::string with_checksum(std::string bytes);  // of a state that was changed
+
 // None yet: an empty state, and an empty file.
 Result<CarismaState> load_state(const std::string& path, SampleUnit unit);
 Status add_trial(const std::string& path, SampleUnit unit, const CarismaState& trial);

@@ -110,6 +110,7 @@ class OfflineHost final : public DetectorStage {
     if constexpr (Samples<D, Env>) {
       is_first_ = false;
       sampled_accesses_ += env_.sampling ? 1 : 0;
+      if (!env_.sampling && shadow_.is_unsampled(e.target, e.size)) return env_.count(D::NotSampled);
     }
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
       if constexpr (HasSameEpoch<D, Env> && kRead == &D::read) {
