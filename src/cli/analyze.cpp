@@ -143,9 +143,7 @@ Status keep_state(const Pass& pass) {
   return Done{};
 }
 
-report::Sampling summarize(const SamplingCounts& n) {
-  return {n.rate, n.effective(), n.accesses, n.sampled_accesses, 0};
-}
+report::Sampling summarize(const SamplingCounts& n) { return {n.rate, n.effective(), n.accesses, n.sampled_accesses}; }
 
 report::FilterSummary summarize(const StageSpec& stage, const FilterStats& f) {
   report::FilterSummary s{std::string(stage.info->name), f.events, f.dropped, f.bytes, f.peak_bytes, {}};

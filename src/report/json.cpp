@@ -94,7 +94,7 @@ Json sampling(const Sampling& s) {
   j["effective"] = s.effective;
   j["accesses"] = s.accesses;
   j["sampled"] = s.sampled;
-  j["live_bytes"] = s.live_bytes;
+  if (s.live_bytes) j["live_bytes"] = *s.live_bytes;
   return j;
 }
 

@@ -122,7 +122,7 @@ struct Sampling {
   std::optional<double> asked;  // a share of the program's work, as the next
   double effective = 0;
   uint64_t accesses = 0, sampled = 0;
-  uint64_t live_bytes = 0;  // of histories that were kept, at the end
+  std::optional<uint64_t> live_bytes = {};  // of a program: of the histories that are kept at its end
 };
 
 struct Summary {

@@ -205,7 +205,7 @@ void Session::add_sampling(const RawSummary& line) {
   sum.effective = work_ == 0 ? 0 : static_cast<double>(sampled_work_) / static_cast<double>(work_);
   sum.accesses += line.accesses;
   sum.sampled += line.sampled;
-  sum.live_bytes += line.live;
+  sum.live_bytes = sum.live_bytes.value_or(0) + line.live;
   sums_.sampling = sum;
 }
 
@@ -316,7 +316,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
   race.second = name_access(w, raw.second);
   race.threads = name_threads(w, raw);
   race.process = name_process(w);
-  if (raw.chance) race.chance = share(*raw.chance);
+  if (raw.chance.value_or(0) != 0) race.chance = share(*raw.chance);  // 0: the program itself said when to sample
   return race;
 }
 

@@ -54,11 +54,10 @@ class TextRenderer final : public Renderer {
                  100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
     }
     if (s.sampling) {
-      const std::optional<double>& asked = s.sampling->asked;
-      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses{}\n", 100 * s.sampling->effective,
-                 asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(s.sampling->sampled),
-                 grouped(s.sampling->accesses),
-                 s.online ? fmt::format("; histories of {} are live", memory_size(s.sampling->live_bytes)) : "");
+      const auto& [asked, effective, accesses, sampled, live] = *s.sampling;
+      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses{}\n", 100 * effective,
+                 asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(sampled), grouped(accesses),
+                 live ? fmt::format("; histories of {} are live", memory_size(*live)) : "");
     }
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));

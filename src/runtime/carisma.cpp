@@ -14,9 +14,6 @@ namespace {
 
 constinit ContextTable* g_contexts = nullptr;
 
-// The word of a location: its context, from the second on, above its phase.
-constexpr unsigned kPhaseBits = 12;
-constexpr uint32_t kUndecided = 0, kNotSampled = 1U << kPhaseBits, kFirstContext = 2;
 constexpr uint64_t kLongestPause = ContextTable::kLongestPause;
 static_assert(kLongestPause + ContextPlan::kBurst <= 1U << kPhaseBits);
 static_assert(ContextTable::kSlots + kFirstContext < 1U << (32 - kPhaseBits));
@@ -25,9 +22,6 @@ uint32_t word_of(uint32_t context, uint64_t phase) {
 }
 uint32_t context_in(uint32_t word) { return (word >> kPhaseBits) - kFirstContext; }
 uint64_t phase_in(uint32_t word) { return word & ((1U << kPhaseBits) - 1); }
-
-uint32_t* words_in(char* chunk) { return reinterpret_cast<uint32_t*>(chunk + words_offset()); }
-uint32_t& word_at(char* chunk, uintptr_t address) { return words_in(chunk)[granule_index(address)]; }
 
 // In the run directory, where `photofinish run` has put what earlier trials say; else our own.
 ContextTable* map_table(const char* run_directory) {
@@ -118,8 +112,6 @@ bool passes_location(Thread& t, Op op, uintptr_t granule) {
 }
 
 }  // namespace
-
-bool is_used() { return g_options.carisma; }
 
 void start() {
   if (!is_used()) return;

@@ -14,14 +14,29 @@
 #include "core/event.h"
 #include "runtime/chunks.h"
 #include "runtime/depot.h"
+#include "runtime/options.h"
 #include "runtime/thread.h"
 
 namespace pf::rt::carisma {
 
-bool is_used();
+inline bool is_used() { return g_options.carisma; }
 void start();
 
 uint64_t thread_type(uintptr_t start_routine, depot::Id created_at);
+
+// The word of a location: its context, from the second on, above its phase.
+inline constexpr unsigned kPhaseBits = 12;
+inline constexpr uint32_t kUndecided = 0, kNotSampled = 1U << kPhaseBits, kFirstContext = 2;
+inline uint32_t& word_at(char* chunk, uintptr_t address) {
+  return reinterpret_cast<uint32_t*>(chunk + words_offset())[granule_index(address)];
+}
+
+// Hot: whether the access is to one location, which is known not to be sampled. Two loads, one compare.
+inline bool is_unsampled(uintptr_t address, uintptr_t size) {
+  const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
+  const uint32_t& word = word_at(g_area.zero_chunk + distance, address);
+  return (address & 7) + size <= 8 && __atomic_load_n(&word, __ATOMIC_RELAXED) == kNotSampled;
+}
 
 // Whether the access is to a location that is sampled, and in its burst.
 bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size);

@@ -13,7 +13,7 @@ std::size_t chunk_bytes() { return words_offset() + (g_options.carisma ? kWordsB
 
 // Kept for a program that has taken all addresses there are: what it does last of all is mostly in few places.
 constexpr uintptr_t kSpare = 4;
-alignas(kPage) constinit char g_spare[kSpare][sizeof(Area::zero_chunk) + kWordsBytes] = {};
+alignas(kPage) constinit char g_spare[kSpare][sizeof(Area::zero_chunk)] = {};
 constinit uintptr_t g_spare_used = 0;
 
 char* spare_chunk() {

@@ -30,7 +30,7 @@ inline constexpr uintptr_t kWordsBytes = kGranulesPerChunk * sizeof(uint32_t);
 
 // One object, so that one register is the base of both.
 struct alignas(kPage) Area {
-  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes];  // never written
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes];  // never written
   uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
 };
 extern Area g_area;

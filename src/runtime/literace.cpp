@@ -69,8 +69,7 @@ void look_at_top(Thread& t) {
   watched = sampled ? &t : nullptr;
 }
 
-bool passes(Thread& t) {
-  if (t.top != t.bottom) return false;
+bool passes_outside(Thread& t) {
   const Scope scope(t);
   return t.bursts->outside.execute(law(), t.bursts->draws) != Paused;
 }

@@ -33,7 +33,9 @@ void leave(Thread& t);
 // The call on top may be another one.
 void look_at_top(Thread& t);
 
-// Whether an access passes that found nobody watching.
-bool passes(Thread& t);
+// Hot: of an access that found nobody watching, whether the call on top is why.
+inline bool is_paused(const Thread& t) { return t.top != t.bottom; }
+// Else each access is an execution.
+bool passes_outside(Thread& t);
 
 }  // namespace pf::rt::literace

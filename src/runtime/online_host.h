@@ -79,7 +79,7 @@ class OnlineHost {
   // Whether a filter that samples lets the access pass.
   template <Op kOp>
   static bool is_wanted(Thread& t, uintptr_t address, uintptr_t size) {
-    return watched != nullptr || sampler::passes(t, kOp, address, size);
+    return watched != nullptr || (!sampler::drops(t, address, size) && sampler::passes(t, kOp, address, size));
   }
 
   // --- sampling periods ---
@@ -513,15 +513,26 @@ class OnlineHost {
     });
   }
 
-  // On a thread not met before, or with a filter to be asked.
+  // On a thread not met before, or with a filter to be asked. A leaf where that knows at once.
   template <Op kOp>
   [[gnu::noinline]] static void access_unwatched(uintptr_t address, uintptr_t size, uintptr_t pc) {
-    Thread* t = current();
-    if (t == nullptr) return;
+    Thread* t = self;
+    if (t == nullptr) [[unlikely]]
+      return access_by_stranger<kOp>(address, size, pc);
     ++t->accesses;
-    if (!sampler::passes(*t, kOp, address, size)) return;
-    look_at_period(of(*t));
-    access_more<kOp>(*t, address, size, pc);
+    if (!sampler::drops(*t, address, size)) access_if_sampled<kOp>(*t, address, size, pc);
+  }
+  template <Op kOp>
+  [[gnu::noinline]] static void access_if_sampled(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if (!sampler::passes(t, kOp, address, size)) return;
+    look_at_period(of(t));
+    access_more<kOp>(t, address, size, pc);
+  }
+  // Now it is met.
+  template <Op kOp>
+  [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if (Thread* t = current(); t != nullptr && is_wanted<kOp>(*t, address, size))
+      access_slow<kOp>(*t, address, size, pc);
   }
 
   static HostThread* spare_thread() {

@@ -1,8 +1,6 @@
 #include "runtime/sampler.h"
 
 #include "core/hash.h"
-#include "runtime/carisma.h"
-#include "runtime/literace.h"
 #include "runtime/options.h"
 
 namespace pf::rt::sampler {
@@ -32,7 +30,7 @@ void become(Thread* t) {
 }
 
 bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size) {
-  const bool passed = t.bursts != nullptr  ? literace::passes(t)
+  const bool passed = t.bursts != nullptr  ? literace::passes_outside(t)
                       : carisma::is_used() ? carisma::passes(t, op, address, size)
                                            : true;
   if (!passed) ++t.dropped;

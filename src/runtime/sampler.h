@@ -3,6 +3,8 @@
 // one pays nothing: it is the test for a thread that is not known, which is there anyway.
 #pragma once
 #include "core/event.h"
+#include "runtime/carisma.h"
+#include "runtime/literace.h"
 #include "runtime/thread.h"
 
 namespace pf::rt::sampler {
@@ -15,7 +17,14 @@ uint64_t seed();  // of this run
 // The code that runs here is this thread's from now on; null: nobody's.
 void become(Thread* t);
 
-// Whether an access passes that found nobody watching. Counts those that do not.
-bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size);
+// Of an access that found nobody watching. Hot where most are not sampled: whether that is known at once; then it is counted.
+inline bool drops(Thread& t, uintptr_t address, uintptr_t size) {
+  const bool dropped =
+      t.bursts != nullptr ? literace::is_paused(t) : carisma::is_used() && carisma::is_unsampled(address, size);
+  t.dropped += dropped ? 1 : 0;
+  return dropped;
+}
+// Else: whether it goes on to the detector; if not, it is counted.
+[[gnu::noinline]] bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size);
 
 }  // namespace pf::rt::sampler

@@ -11,6 +11,9 @@
 // CHECK: with carisma,rate=100%:pacer,rate=100%:
 // CHECK: 4 races
 // RUN: %with carisma,rate=0:fasttrack %norace %t
+// RUN: %exits 66 %photofinish run -r json -e carisma,rate=100%%:fasttrack -- %t | %FileCheck %s --check-prefix=JSON
+// JSON: "estimate":{"by":"rate","probability":1.0,"runs":1}
+// JSON: "sampling":{"asked":1.0,"effective":1.0,"accesses":[[N:[0-9]+]],"sampled":[[N]],"live_bytes":{{[1-9][0-9]*}}}
 #include <cstdlib>
 
 #include "order.h"

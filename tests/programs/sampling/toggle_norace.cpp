@@ -33,7 +33,7 @@ void work(int own) {
       if (table[i % 16] == -1) std::abort();
     }
     if (ready.load(std::memory_order_acquire) != 0 && published != 1) std::abort();
-    if (i == 100 && own == 0) {
+    if (i == 100 && own == 0 && ready.load(std::memory_order_relaxed) == 0) {
       published = 1;
       ready.store(1, std::memory_order_release);
     }
