@@ -8,40 +8,24 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "core/hash.h"
-#include "filter/context_table.h"
 #include "offline/catalog.h"
 
 namespace pf::cli {
 namespace {
 
-class MappedTable {
- public:
-  explicit MappedTable(const std::string& run_directory) {
-    const int fd = open(fmt::format("{}/{}", run_directory, kContextFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) return;
-    if (ftruncate(fd, sizeof(ContextTable)) == 0) {
-      void* at = mmap(nullptr, sizeof(ContextTable), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-      if (at != MAP_FAILED) table_ = static_cast<ContextTable*>(at);
-    }
-    close(fd);
+std::shared_ptr<ContextTable> map_table(const std::string& file) {
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return nullptr;
+  void* at = MAP_FAILED;
+  if (ftruncate(fd, sizeof(ContextTable)) == 0) {
+    at = mmap(nullptr, sizeof(ContextTable), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
-  ~MappedTable() {
-    if (table_ != nullptr) munmap(table_, sizeof(ContextTable));
-  }
-  MappedTable(const MappedTable&) = delete;
-  MappedTable& operator=(const MappedTable&) = delete;
-
-  explicit operator bool() const { return table_ != nullptr; }
-  ContextTable* operator->() const { return table_; }
-
- private:
-  ContextTable* table_ = nullptr;
-};
-
-Error no_table(const std::string& run_directory) {
-  return {fmt::format("cannot use {}/{}: {}", run_directory, kContextFile, std::strerror(errno))};
+  close(fd);
+  if (at == MAP_FAILED) return nullptr;
+  return {static_cast<ContextTable*>(at), [](ContextTable* table) { munmap(table, sizeof(ContextTable)); }};
 }
 
 }  // namespace
@@ -64,24 +48,24 @@ Status ContextTrials::load() {
   return Done{};
 }
 
-// The file anew each time: other processes may have added to it.
+// The state anew each time: other processes may have added to it.
 Status ContextTrials::prepare(const std::string& run_directory) {
   if (const Status loaded = load(); !loaded) return loaded;
-  const MappedTable table(run_directory);
-  if (!table) return no_table(run_directory);
+  const std::string file = fmt::format("{}/{}", run_directory, kContextFile);
+  table_ = map_table(file);
+  if (!table_) return Error{fmt::format("cannot write {}: {}", file, std::strerror(errno))};
   const uint64_t seed =
       seeded_ ? hash_with(options_.seed, state_.trials) : std::random_device{}() + (uint64_t{1} << 32);
-  table->seed = seed == 0 ? 1 : seed;
+  table_->seed = seed == 0 ? 1 : seed;
   for (const auto& [id, rate] : state_.next_rates(options_.law)) {
-    table->find(id, options_.law.plan(rate, ContextTable::kLongestPause));
+    table_->find(id, options_.law.plan(rate, ContextTable::kLongestPause));
   }
   return Done{};
 }
 
 // Of every context known, whether this trial met it or not: a size is the mean over trials.
-Status ContextTrials::collect(const std::string& run_directory) {
-  const MappedTable table(run_directory);
-  if (!table) return no_table(run_directory);
+Status ContextTrials::collect() {
+  const std::shared_ptr<const ContextTable> table = std::exchange(table_, nullptr);
   if (table->opened == 0) return Done{};  // no process had the filter
   CarismaState trial;
   trial.trials = 1;

@@ -160,7 +160,7 @@ class Runs {
     if (status_ == 0) status_ = status;
     instrumented_ = instrumented_ || follower.any();
     session_->end_trial();
-    return contexts_ ? contexts_->collect(directory->path()) : Done{};
+    return contexts_ ? contexts_->collect() : Done{};
   }
 
   const Plan& plan_;

@@ -132,7 +132,7 @@ uint64_t thread_type(uintptr_t start_routine, depot::Id created_at) {
 }
 
 bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size) {
-  bool any = false;
+  bool any = size == 0;  // nothing that could be sampled
   for (uintptr_t g = address & ~uintptr_t{7}; g < address + size; g += 8) any |= passes_location(t, op, g);
   return any;
 }
@@ -146,6 +146,11 @@ void forget(uintptr_t address, uintptr_t size) {
       if (__atomic_load_n(&word, __ATOMIC_RELAXED) != kUndecided) __atomic_store_n(&word, kUndecided, __ATOMIC_RELAXED);
     }
   });
+}
+
+void drop(uintptr_t address, uintptr_t size) {
+  forget(address, size);
+  give_back(address, address + size, words_offset(), sizeof(uint32_t));
 }
 
 uint64_t chance_at(uintptr_t address) {

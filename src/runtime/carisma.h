@@ -42,6 +42,8 @@ inline bool is_unsampled(uintptr_t address, uintptr_t size) {
 bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size);
 // The memory begins a new life.
 void forget(uintptr_t address, uintptr_t size);
+// It is unmapped: the same, and the words cost nothing any more.
+void drop(uintptr_t address, uintptr_t size);
 
 // How likely a run samples the location that is at the address, in parts of 2^32.
 uint64_t chance_at(uintptr_t address);

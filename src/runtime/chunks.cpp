@@ -75,6 +75,18 @@ uint64_t live_bytes() {
   return words * sizeof(uint64_t);
 }
 
+void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes) {
+  const uintptr_t bytes_per_page = kPage / record_bytes * 8;
+  uintptr_t from = (begin + bytes_per_page - 1) & ~(bytes_per_page - 1);
+  for (uintptr_t stop = 0; from + bytes_per_page <= end; from = stop) {
+    const uintptr_t chunk_end = (from | kInChunk) + 1;
+    stop = chunk_end < end ? chunk_end : end & ~(bytes_per_page - 1);
+    char* c = existing_chunk(from);
+    if (c != nullptr)
+      sys::drop(c + offset_in_chunk + granule_index(from) * record_bytes, (stop - from) / 8 * record_bytes);
+  }
+}
+
 TouchedPages::TouchedPages(char* first, uintptr_t count) : count_(count) {
   PF_CHECK(count <= sizeof resident_);
   const long result =

@@ -52,6 +52,9 @@ inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask
 
 inline uintptr_t granule_index(uintptr_t address) { return address >> kGranuleBits & (kGranulesPerChunk - 1); }
 
+// Gives back the pages whose records are all of [begin, end), and clear.
+void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes);
+
 // Of the words in cells that are not zero: histories that are kept. Looks at all of them: for the end of the program.
 uint64_t live_bytes();
 

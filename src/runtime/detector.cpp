@@ -150,6 +150,7 @@ void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (g_options.tree) tree::new_life(address, size);
   const Scope scope(t);
   Host::drop_block(of(t), address, size, pc);
+  if (g_options.carisma) carisma::drop(address, size);
 }
 void forget_object(Thread& t, uintptr_t address) {
   const Scope scope(t);

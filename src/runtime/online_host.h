@@ -366,7 +366,7 @@ class OnlineHost {
       });
       Store::clear(cell, mask, t.env);
     });
-    give_back(address, address + size);
+    give_back(address, address + size, kLinesBytes, sizeof(Cell));
     forget_objects(t, address, size);
     report(t, a);
   }
@@ -455,18 +455,6 @@ class OnlineHost {
   static void for_each_touched_granule(uintptr_t begin, uintptr_t size, F&& f) {
     for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
                           [&](uintptr_t from, uintptr_t to) { for_each_granule(from, to - from, f); });
-  }
-
-  // Pages of cells that are all of this memory, and clear.
-  static void give_back(uintptr_t begin, uintptr_t end) {
-    constexpr uintptr_t kBytesPerPage = kPage / sizeof(Cell) * 8;
-    uintptr_t from = (begin + kBytesPerPage - 1) & ~(kBytesPerPage - 1);
-    for (uintptr_t stop = 0; from + kBytesPerPage <= end; from = stop) {
-      const uintptr_t chunk_end = (from | kInChunk) + 1;
-      stop = chunk_end < end ? chunk_end : end & ~(kBytesPerPage - 1);
-      char* c = existing_chunk(from);
-      if (c != nullptr) sys::drop(&cells(c)[granule_index(from)], (stop - from) / 8 * sizeof(Cell));
-    }
   }
 
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
