@@ -5,6 +5,8 @@
 // CHECK-DAG: race: write-write on global after_exception
 // CHECK-DAG: race: write-write on global after_context
 // CHECK-DAG: race: write-write on global after_signal
+// RUN: %with fasttrack %race %t | %FileCheck %s --check-prefix=PLAIN
+// PLAIN: race: write-write on global unseen
 #include <setjmp.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -13,7 +15,7 @@
 
 int after_jump, after_exception, after_context, after_signal, unseen;
 thread_local jmp_buf back;
-thread_local int noise;
+thread_local int noise, own_signal;  // one signal would order what the threads do
 
 [[gnu::noinline]] void jump(bool really) {
   noise = noise + 1;
@@ -25,10 +27,11 @@ thread_local int noise;
 }
 void handler(int) { noise = noise + 1; }
 
-// Not sampled after its first five calls: neither before the jump nor after it.
+// Not sampled after its first five calls: neither before the jump and the signal nor after them.
 [[gnu::noinline]] void hot(bool late) {
   if (setjmp(back) == 0) jump(true);
   noise = noise + 1;
+  raise(own_signal);
   if (late) unseen = 1;
 }
 
@@ -55,19 +58,21 @@ void work() {
   makecontext(&there, other, 0);
   swapcontext(&here, &there);
   after_context = 1;
-  for (int i = 0; i < 40; ++i) raise(SIGUSR1);
+  for (int i = 0; i < 40; ++i) raise(own_signal);
   after_signal = 1;
   for (int i = 0; i < 20; ++i) hot(i > 10);
 }
+
 int main() {
   signal(SIGUSR1, handler);
+  signal(SIGUSR2, handler);
   in_turn(
       [] {
-        noise = 0;
+        own_signal = SIGUSR1;
         work();
       },
       [] {
-        noise = 1;
+        own_signal = SIGUSR2;
         work();
       });
 }
