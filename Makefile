@@ -5,7 +5,7 @@ PRESET ?= release
 PREFIX ?= /usr/local
 BUILD  := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: all demo test lint bench mutants install clean help setup
+.PHONY: all demo test long lint bench mutants install clean help setup
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 
@@ -15,8 +15,11 @@ all: $(BUILD)/build.ninja  ## build the preset (default: release, in build/)
 demo: all  ## find the race in a small example
 	@BUILD=$(BUILD) scripts/demo
 
-test: all  ## build, then run every test
-	@ctest --preset $(PRESET) --output-on-failure -j $$(nproc)
+test: all  ## build, then run every test but the long ones
+	@ctest --preset $(PRESET) --output-on-failure -j $$(nproc) -LE long
+
+long: all  ## the tests that take minutes
+	@ctest --preset $(PRESET) --output-on-failure -L long
 
 lint: setup  ## format, clang-tidy, arrows between rooms, no warning from either compiler
 	@scripts/lint

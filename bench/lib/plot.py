@@ -24,6 +24,7 @@ class Panel:
     log_y: bool = False
     y_max: float = 0  # at least
     lines: dict = field(default_factory=dict)  # by the name of the series: points
+    log_x: bool = True
 
 
 class Axis:
@@ -75,7 +76,7 @@ def line(x1, y1, x2, y2, color, width=1, dashed=False):
 
 def draw_panel(panel, series, left, top):
     points = [p for points in panel.lines.values() for p in points]
-    x = Axis([p[0] for p in points], True, left + LEFT, left + WIDTH - RIGHT)
+    x = Axis([p[0] for p in points], panel.log_x, left + LEFT, left + WIDTH - RIGHT)
     y = Axis([p[1] for p in points], panel.log_y, top + HEIGHT - BOTTOM, top + TOP, panel.y_max)
     yield text((x.begin + x.end) / 2, top + 18, panel.title, size=12, extra='font-weight="bold"')
     for tick in y.ticks:

@@ -10,11 +10,14 @@
 #include <optional>
 
 #include "cli/cli.h"
+#include "cli/contexts.h"
 #include "cli/reports.h"
 #include "cli/runtime_files.h"
 #include "cli/supervise.h"
 #include "cli/target.h"
 #include "cli/trials.h"
+#include "detect/clockrace.h"
+#include "detect/collision.h"
 #include "offline/catalog.h"
 #include "report/follow.h"
 
@@ -28,11 +31,14 @@ struct Request {
   std::vector<std::string> reports;
 };
 
-// Filters that work inside programs, too.
+// What works inside programs, too.
 Status check_filters(const Chain& chain) {
+  const std::string_view detector = chain.detector().info->name;
   for (const StageSpec& stage : std::span(chain.stages).first(chain.stages.size() - 1)) {
-    if (stage.info->name != "tree" || chain.stages.size() > 2)
-      return Error{fmt::format("'{}' filters traces, not programs", stage.info->name)};
+    if (detector == kClockRaceInfo.name || detector == kCollisionInfo.name)
+      return Error{fmt::format("'{}' samples by itself: no filter works in front of it", detector)};
+    if (chain.stages.size() > 2)
+      return Error{fmt::format("one filter works inside programs, not several: '{}'", chain.text)};
     if (const auto threads = stage.options.find("threads"); threads != stage.options.end() && threads->second != "1")
       return Error{"tree,threads=2 filters traces, not programs"};
   }
@@ -77,13 +83,14 @@ struct Plan {
   bool with_rates = false;
   std::vector<std::string> command;
   report::RunOptions options;
+  std::optional<ContextTrials> contexts = {};
 };
 
 // The program's runs, one after the other, all into one session.
 class Runs {
  public:
   Runs(const Plan& plan, report::Suppressions suppressions, ReportFiles& files, const Globals& globals)
-      : plan_(plan), suppressions_(std::move(suppressions)), files_(files), globals_(globals),
+      : plan_(plan), contexts_(plan.contexts), suppressions_(std::move(suppressions)), files_(files), globals_(globals),
         progress_(plan.with_rates && globals.progress(), plan.trials) {}
 
   // All of them, or until somebody wants an end. A program that cannot be started ends them, too.
@@ -106,6 +113,9 @@ class Runs {
   Status run_once(uint64_t trial) {
     const Result<RunDirectory> directory = RunDirectory::make();
     if (!directory) return directory.error();
+    if (contexts_) {
+      if (const Status prepared = contexts_->prepare(directory->path()); !prepared) return prepared;
+    }
     report::RunFollower follower(directory->path());
     Environment environment = environment_of(plan_.chain.text, directory->path(), plan_.runtime.string(), false);
     if (plan_.with_rates) environment.emplace_back("PHOTOFINISH_TRIAL", std::to_string(trial + 1));
@@ -125,10 +135,11 @@ class Runs {
     if (status_ == 0) status_ = status;
     instrumented_ = instrumented_ || follower.any();
     session_->end_trial();
-    return Done{};
+    return contexts_ ? contexts_->collect() : Done{};
   }
 
   const Plan& plan_;
+  std::optional<ContextTrials> contexts_;
   report::Suppressions suppressions_;  // until there is a session
   ReportFiles& files_;
   const Globals& globals_;
@@ -177,7 +188,9 @@ Result<Plan> make_plan(const Request& request, const std::vector<std::string>& c
   if (!chain) return chain.error();
   const Result<std::filesystem::path> runtime = runtime_of(*chain);
   if (!runtime) return runtime.error();
-  Plan plan{*chain, *runtime, 1, !request.trials.empty(), command, read_run_options(globals)};
+  Result<std::optional<ContextTrials>> contexts = ContextTrials::of(*chain);
+  if (!contexts) return contexts.error();
+  Plan plan{*chain, *runtime, 1, !request.trials.empty(), command, read_run_options(globals), std::move(*contexts)};
   if (!plan.with_rates) return plan;
   const Result<uint64_t> trials = parse_trials(request.trials, *chain);
   if (!trials) return trials.error();

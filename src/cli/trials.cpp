@@ -14,21 +14,26 @@ namespace {
 
 constexpr uint64_t kMostTrials = 1'000'000;
 
-// The share of the program that the detector samples, as given or by default; 1 if it samples all. Filters work over traces.
-double sampling_rate(const StageSpec& detector) {
-  for (const OptionInfo& option : detector.info->options) {
+// The share of the program that the stage samples, as given or by default; 1 if it samples all, or takes no rate.
+double sampling_rate(const StageSpec& stage) {
+  for (const OptionInfo& option : stage.info->options) {
     if (option.name != "rate") continue;
-    const auto given = detector.options.find(option.name);
-    const std::optional<uint64_t> parts = parse_rate(given == detector.options.end() ? option.fallback : given->second);
+    const auto given = stage.options.find(option.name);
+    const std::optional<uint64_t> parts = parse_rate(given == stage.options.end() ? option.fallback : given->second);
     return static_cast<double>(parts.value_or(Periods::kAlways)) / static_cast<double>(Periods::kAlways);
   }
   return 1;
+}
+double sampling_rate(const Chain& chain) {
+  double rate = 1;
+  for (const StageSpec& stage : chain.stages) rate *= sampling_rate(stage);
+  return rate;
 }
 
 }  // namespace
 
 Result<uint64_t> parse_trials(const std::string& text, const Chain& chain) {
-  if (text == "auto") return report::Trials::choose(sampling_rate(chain.detector()));
+  if (text == "auto") return report::Trials::choose(sampling_rate(chain));
   std::string digits = text;
   const bool wrong = !expand_count(digits).empty();
   const uint64_t trials = wrong ? 0 : std::strtoull(digits.c_str(), nullptr, 10);

@@ -197,6 +197,7 @@ struct HappensBefore {
     if (b.open == nullptr) b.open = new (env.allocate(sizeof(Round))) Round{&b, {}, 0};
     t.round = b.open;
     ++t.round->members;
+    if constexpr (kTimeless) env.clock_operation(true);
     t.round->gathered.join(t.known, env);
     t.round->gathered.raise(t.slot, t.now, env);
     tick(t, env);
@@ -263,7 +264,9 @@ struct HappensBefore {
 
   // C_t := C_t ⊔ what was published. O(1) when t knows it already.
   static void learn(Thread& t, const Published& from, Env& env) {
-    if (is_known(t, from)) return;
+    const bool known = is_known(t, from);
+    if constexpr (kTimeless) env.clock_operation(!known);
+    if (known) return;
     if constexpr (kTimeless) {
       if (!covers_clock(t, from)) {
         take_in(t, from, env);
@@ -277,6 +280,7 @@ struct HappensBefore {
 
   // to := to ⊔ C_t. O(1) when t knows all that was there.
   static void contribute(const Thread& t, Published& to, Env& env) {
+    if constexpr (kTimeless) env.clock_operation(!is_known(t, to));
     if (covers(t, to)) {
       to.assign(snapshot(t), env);
     } else {

@@ -46,6 +46,15 @@ struct SamplingCounts {
   double effective() const { return work == 0 ? 0 : static_cast<double>(sampled_work) / static_cast<double>(work); }
 };
 
+// Joins and copies of clocks inside and outside of periods (PACER's table 3): in O(1), or by going through whole clocks.
+struct ClockOperations {
+  static constexpr std::string_view kNames[2][2] = {{"clocks between periods: O(1)", "clocks between periods: O(n)"},
+                                                    {"clocks in periods: O(1)", "clocks in periods: O(n)"}};
+  uint64_t counts[2][2] = {};
+
+  void count(bool sampling, bool whole) { ++counts[sampling ? 1 : 0][whole ? 1 : 0]; }
+};
+
 class Periods {
  public:
   static constexpr uint64_t kAlways = uint64_t{1} << 32;

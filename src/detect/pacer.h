@@ -35,10 +35,12 @@ inline constexpr EngineInfo kPacerInfo = {
 template <class D, class Env>
 concept Samples = requires(typename D::Thread& t, Env& env) { D::begin_sampling(t, env); };
 
-// What a host must tell: whether the thread whose event is being processed is in a sampling period.
+// What a host must tell: whether the thread whose event is being processed is in a sampling period. It is told whether a join or
+// copy of clocks went through a whole clock.
 template <class E>
-concept SamplingEnvironment = Environment<E> && requires(E& env) {
+concept SamplingEnvironment = Environment<E> && requires(E& env, bool whole) {
   { env.samples() } -> std::same_as<bool>;
+  env.clock_operation(whole);
 };
 
 template <class Env>

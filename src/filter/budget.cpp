@@ -6,7 +6,7 @@
 namespace pf {
 
 double ContextSums::size() const {
-  return rates == 0 ? 0 : static_cast<double>(samples) * 0x1p32 / static_cast<double>(rates);
+  return has_size() ? static_cast<double>(samples) * 0x1p32 / static_cast<double>(rates) : 0;
 }
 
 // The sum over the contexts grows with the level, by pieces of straight lines that bend where a context begins to fill and where it is full.
@@ -39,13 +39,13 @@ double water_level(std::span<const double> sizes, double budget, double min_rate
 std::vector<double> context_rates(std::span<const ContextSums> contexts, double target, double min_rate) {
   std::vector<double> sizes;
   for (const ContextSums& c : contexts) {
-    if (c.samples != 0) sizes.push_back(c.size());
+    if (c.has_size()) sizes.push_back(c.size());
   }
   const double budget = target * std::accumulate(sizes.begin(), sizes.end(), 0.0);
   const double level = water_level(sizes, budget, min_rate);
   std::vector<double> rates;
   for (const ContextSums& c : contexts) {
-    rates.push_back(c.samples == 0 ? target : std::clamp(level / c.size(), min_rate, 1.0));
+    rates.push_back(!c.has_size() ? target : std::clamp(level / c.size(), min_rate, 1.0));
   }
   return rates;
 }

@@ -12,7 +12,9 @@ struct ContextSums {
   uint64_t samples = 0;
   uint64_t rates = 0;
 
+  bool has_size() const { return samples != 0 && rates != 0; }
   double size() const;  // (1): the estimate of how many there are in a trial
+  friend bool operator==(const ContextSums&, const ContextSums&) = default;
 };
 
 // (4): the level at which the contexts, each filled up to it but with no less than min_rate and no more than all of its size,

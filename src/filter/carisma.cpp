@@ -1,8 +1,6 @@
 #include "filter/carisma.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -14,9 +12,6 @@ namespace pf {
 namespace {
 
 constexpr std::size_t kNodeBytes = 80;  // of a map with its share of the allocator
-constexpr double kAlways = 0x1p32;
-
-uint64_t parts(double rate) { return static_cast<uint64_t>(rate * kAlways + 0.5); }
 
 }  // namespace
 
@@ -33,35 +28,19 @@ Status CarismaFilter::start(const StableNames& names) {
 
 void CarismaFilter::set_state(const CarismaState& state) {
   random_ = Random(hash_with(options_.seed, state.trials));  // each trial draws anew
-  std::vector<ContextSums> sums;
-  for (const auto& [id, known] : state.contexts) sums.push_back(known);
-  const bool by_access = options_.strategy == CarismaStrategy::Aas;  // which can go below the least rate of locations
-  const std::vector<double> rates = context_rates(sums, static_cast<double>(options_.rate) / kAlways,
-                                                  by_access ? 0 : static_cast<double>(options_.min) / kAlways);
   contexts_.clear();
   context_index_.clear();
-  for (const auto& [id, known] : state.contexts) {
+  for (const auto& [id, rate] : state.next_rates(options_.law)) {
     context_index_[id] = static_cast<uint32_t>(contexts_.size());
-    contexts_.push_back(make_context(id, rates[contexts_.size()]));
+    contexts_.push_back({.id = id, .plan = options_.law.plan(rate)});
   }
-}
-
-CarismaFilter::Context CarismaFilter::make_context(uint64_t id, double rate) const {
-  const uint64_t exact = parts(rate);
-  if (options_.strategy != CarismaStrategy::Aas || exact >= options_.min || exact == 0) {
-    return {.id = id, .location_rate = exact, .rate = exact};
-  }
-  const double least = static_cast<double>(options_.min) / kAlways;
-  const auto pause = static_cast<uint64_t>(std::lround(kBurst * (least / rate - 1)));
-  const double share = static_cast<double>(kBurst) / static_cast<double>(kBurst + pause);
-  return {.id = id, .location_rate = options_.min, .pause = pause, .rate = parts(least * share)};
 }
 
 // Of every context known, whether this trial met it or not: a size is the mean over trials.
 CarismaState CarismaFilter::trial() const {
   CarismaState state;
   state.trials = 1;
-  for (const Context& c : contexts_) state.contexts[c.id] = {c.samples, c.rate};
+  for (const Context& c : contexts_) state.contexts[c.id] = {c.samples, c.plan.rate};
   return state;
 }
 
@@ -79,25 +58,19 @@ FilterStats CarismaFilter::stats() const {
           .peak_bytes = bytes,
           .rules = {rules_.begin(), rules_.end()},
           .sampling =
-              SamplingCounts::of_accesses(static_cast<double>(options_.rate) / kAlways, accesses, rules_[Sampled])};
+              SamplingCounts::of_accesses(static_cast<double>(options_.law.rate) * 0x1p-32, accesses, rules_[Sampled])};
 }
 
 // --- accesses ---
 
 std::span<const Event> CarismaFilter::pass(std::span<const Event> batch) {
-  kept_.clear();
   events_ += batch.size();
-  for (const Event& e : batch) {
-    if (e.op <= Op::Write) {
-      const Rule rule = judge(e);
-      ++rules_[rule];
-      if (rule != Sampled) continue;
-    } else {
-      follow(e);
-    }
-    kept_.push_back(e);
-  }
-  return kept_;
+  const auto passes = [&](const Event& e) {
+    const Rule rule = judge(e);
+    ++rules_[rule];
+    return rule == Sampled;
+  };
+  return pass_accesses(batch, kept_, passes, [&](const Event& e) { follow(e); });
 }
 
 // An access to several locations passes if one of them is sampled.
@@ -120,10 +93,10 @@ CarismaFilter::Rule CarismaFilter::judge_location(const Event& e, uint64_t addre
   }
   if (!x.sampled) return LocationDropped;
   Context& c = contexts_[x.context];
-  const bool in_burst = x.phase >= c.pause;
+  const bool in_burst = c.plan.in_burst(x.phase);
   if (e.op == Op::Write) {
-    if (c.pause != 0) x.phase = (x.phase + 1) % (c.pause + kBurst);
-    if (in_burst && counts_writes()) ++c.samples;
+    if (c.plan.pause != 0) x.phase = (x.phase + 1) % c.plan.cycle();
+    if (in_burst && options_.law.counts_writes()) ++c.samples;
   }
   return in_burst ? Sampled : AccessDropped;
 }
@@ -131,10 +104,10 @@ CarismaFilter::Rule CarismaFilter::judge_location(const Event& e, uint64_t addre
 void CarismaFilter::decide(Location& x, const Event& e, uint64_t address, const Block* block) {
   x.context = context_of(e, address, block);
   Context& c = contexts_[x.context];
-  x.sampled = random_.chance(c.location_rate);
+  x.sampled = random_.chance(c.plan.location_rate);
   if (!x.sampled) return;
-  if (!counts_writes()) ++c.samples;
-  if (c.pause != 0) x.phase = random_.below(c.pause + kBurst);
+  if (!options_.law.counts_writes()) ++c.samples;
+  if (c.plan.pause != 0) x.phase = random_.below(c.plan.cycle());
 }
 
 // --- contexts ---
@@ -142,15 +115,13 @@ void CarismaFilter::decide(Location& x, const Event& e, uint64_t address, const 
 uint32_t CarismaFilter::context_of(const Event& e, uint64_t address, const Block* block) {
   if (block == nullptr) return find_context(hash_with(thread(e.thread).type, names_->variable(address)));
   const uint64_t size = block->last - block->first + 1;
-  // A large block is an array, whose elements are one type; of a small one each offset is a type of its own.
-  const uint64_t type = size > kLargestStruct ? uint64_t{1} << 32 | static_cast<uint64_t>(std::bit_width(size))
-                                              : size << 16 | (std::max(address, block->first) - block->first);
+  const uint64_t type = data_type(size, std::max(address, block->first) - block->first);
   return find_context(hash_with(block->origin, type));
 }
 
 uint32_t CarismaFilter::find_context(uint64_t id) {
   const auto [it, fresh] = context_index_.try_emplace(id, static_cast<uint32_t>(contexts_.size()));
-  if (fresh) contexts_.push_back(make_context(id, static_cast<double>(options_.rate) / kAlways));
+  if (fresh) contexts_.push_back({.id = id, .plan = options_.law.plan(options_.law.rate)});
   return it->second;
 }
 

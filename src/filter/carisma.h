@@ -19,6 +19,7 @@
 
 #include "core/engine_info.h"
 #include "core/random.h"
+#include "filter/carisma_law.h"
 #include "filter/carisma_state.h"
 #include "filter/filter.h"
 
@@ -43,12 +44,8 @@ inline constexpr EngineInfo kCarismaInfo = {
     .rules = kCarismaRules,
 };
 
-enum class CarismaStrategy : uint8_t { Cls, Fls, Aas };
-
 struct CarismaOptions {
-  CarismaStrategy strategy = CarismaStrategy::Aas;
-  uint64_t rate = *parse_rate("1%");  // in parts of 2^32, as the next
-  uint64_t min = *parse_rate("0.001%");
+  CarismaLaw law = {};
   std::string state = {};  // empty: none is kept
   uint64_t depth = 1;
   uint64_t seed = 1;
@@ -70,14 +67,10 @@ class CarismaFilter final : public FilterStage {
 
  private:
   enum Rule : uint8_t { Sampled, LocationDropped, AccessDropped, kRules };
-  static constexpr uint64_t kBurst = 10;  // Smpl0
-  static constexpr uint64_t kLargestStruct = 256;
 
   struct Context {
     uint64_t id;
-    uint64_t location_rate;  // of locations, in parts of 2^32
-    uint64_t pause = 0;      // Skip0: writes of a location that are skipped before each burst
-    uint64_t rate;           // of what is counted
+    ContextPlan plan;
     uint64_t samples = 0;
   };
   struct Location {
@@ -105,12 +98,10 @@ class CarismaFilter final : public FilterStage {
   void decide(Location& x, const Event& e, uint64_t address, const Block* block);
   uint32_t context_of(const Event& e, uint64_t address, const Block* block);
   uint32_t find_context(uint64_t id);
-  Context make_context(uint64_t id, double rate) const;
   const Block* block_at(uint64_t location) const;
   void follow(const Event& e);
   void allocate(const Event& e);
-  bool counts_writes() const { return options_.strategy != CarismaStrategy::Cls; }
-  SampleUnit unit() const { return counts_writes() ? SampleUnit::Writes : SampleUnit::Locations; }
+  SampleUnit unit() const { return unit_of(options_.law); }
 
   CarismaOptions options_;
   const StableNames* names_ = &kPlainNames;

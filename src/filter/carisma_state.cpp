@@ -72,44 +72,6 @@ Status write_all(const File& file, std::string_view bytes, const std::string& pa
   return Done{};
 }
 
-// An empty file is one that was made to be locked, and not written yet.
-Result<CarismaState> decode(std::string_view bytes, SampleUnit unit, const std::string& path) {
-  CarismaState state;
-  if (bytes.empty()) return state;
-  Header header{};
-  const bool whole = bytes.size() >= sizeof header && (bytes.size() - sizeof header) % sizeof(Record) == 0;
-  if (whole) std::memcpy(&header, bytes.data(), sizeof header);
-  if (!whole || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
-    return Error{path + " is no state of carisma"};
-  }
-  if (header.checksum != hash_bytes(bytes.substr(kChecked))) return Error{path + " is damaged"};
-  if (header.unit != static_cast<uint32_t>(unit)) {
-    return Error{path + " was made with another strategy: cls counts locations, fls and aas count writes"};
-  }
-  state.trials = header.trials;
-  for (bytes.remove_prefix(sizeof header); !bytes.empty(); bytes.remove_prefix(sizeof(Record))) {
-    Record r{};
-    std::memcpy(&r, bytes.data(), sizeof r);
-    state.contexts[r.context] = {r.samples, r.rates};
-  }
-  return state;
-}
-
-std::string encode(const CarismaState& state, SampleUnit unit) {
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.unit = static_cast<uint32_t>(unit);
-  header.trials = state.trials;
-  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  for (const auto& [context, sums] : state.contexts) {
-    const Record r{context, sums.samples, sums.rates};
-    bytes.append(reinterpret_cast<const char*>(&r), sizeof r);
-  }
-  header.checksum = hash_bytes(std::string_view(bytes).substr(kChecked));
-  std::memcpy(bytes.data(), &header, sizeof header);
-  return bytes;
-}
-
 // The file under its lock. Whoever had the lock before has put another file in its place, so the lock is tried until it is that of the
 // file by this name.
 Result<File> lock(const std::string& path) {
@@ -149,12 +111,67 @@ void CarismaState::add(const CarismaState& other) {
   }
 }
 
+std::map<uint64_t, uint64_t> CarismaState::next_rates(const CarismaLaw& law) const {
+  const auto share = [](uint64_t parts) { return static_cast<double>(parts) * 0x1p-32; };
+  std::vector<ContextSums> sums;
+  for (const auto& [id, known] : contexts) sums.push_back(known);
+  const bool by_access = law.strategy == CarismaStrategy::Aas;  // which can go below the least rate of locations
+  const std::vector<double> shares = context_rates(sums, share(law.rate), by_access ? 0 : share(law.min));
+  std::map<uint64_t, uint64_t> rates;
+  std::size_t i = 0;
+  for (const auto& [id, known] : contexts) rates[id] = static_cast<uint64_t>(shares[i++] * 0x1p32 + 0.5);
+  return rates;
+}
+
+// An empty file is one that was made to be locked, and not written yet.
+Result<CarismaState> decode_state(std::string_view bytes, SampleUnit unit, const std::string& path) {
+  CarismaState state;
+  if (bytes.empty()) return state;
+  Header header{};
+  const bool whole = bytes.size() >= sizeof header && (bytes.size() - sizeof header) % sizeof(Record) == 0;
+  if (whole) std::memcpy(&header, bytes.data(), sizeof header);
+  if (!whole || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
+    return Error{path + " is no state of carisma"};
+  }
+  if (header.checksum != hash_bytes(bytes.substr(kChecked))) return Error{path + " is damaged"};
+  if (header.unit != static_cast<uint32_t>(unit)) {
+    return Error{path + " was made with another strategy: cls counts locations, fls and aas count writes"};
+  }
+  state.trials = header.trials;
+  for (bytes.remove_prefix(sizeof header); !bytes.empty(); bytes.remove_prefix(sizeof(Record))) {
+    Record r{};
+    std::memcpy(&r, bytes.data(), sizeof r);
+    state.contexts[r.context] = {r.samples, r.rates};
+  }
+  return state;
+}
+
+std::string encode_state(const CarismaState& state, SampleUnit unit) {
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.unit = static_cast<uint32_t>(unit);
+  header.trials = state.trials;
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  for (const auto& [context, sums] : state.contexts) {
+    const Record r{context, sums.samples, sums.rates};
+    bytes.append(reinterpret_cast<const char*>(&r), sizeof r);
+  }
+  return with_checksum(std::move(bytes));
+}
+
+std::string with_checksum(std::string bytes) {
+  if (bytes.size() < sizeof(Header)) return bytes;
+  const uint64_t checksum = hash_bytes(std::string_view(bytes).substr(kChecked));
+  std::memcpy(bytes.data() + offsetof(Header, checksum), &checksum, sizeof checksum);
+  return bytes;
+}
+
 Result<CarismaState> load_state(const std::string& path, SampleUnit unit) {
   const File file(path, O_RDWR | O_CREAT);  // where it cannot be written, it is told now, not after the trial
   if (!file.is_open()) return failed("open", path);
   const Result<std::string> bytes = read_all(file, path);
   if (!bytes) return bytes.error();
-  return decode(*bytes, unit, path);
+  return decode_state(*bytes, unit, path);
 }
 
 Status add_trial(const std::string& path, SampleUnit unit, const CarismaState& trial) {
@@ -162,10 +179,10 @@ Status add_trial(const std::string& path, SampleUnit unit, const CarismaState& t
   if (!locked) return locked.error();
   const Result<std::string> bytes = read_all(*locked, path);
   if (!bytes) return bytes.error();
-  Result<CarismaState> state = decode(*bytes, unit, path);
+  Result<CarismaState> state = decode_state(*bytes, unit, path);
   if (!state) return state.error();
   state->add(trial);
-  return replace(path, encode(*state, unit));
+  return replace(path, encode_state(*state, unit));
 }
 
 }  // namespace pf

@@ -35,6 +35,22 @@ class PlainNames final : public StableNames {
 };
 inline const PlainNames kPlainNames;
 
+// The way of every filter through a batch: reads and writes go on if `passes` says so, the rest is followed and goes on.
+template <class Passes, class Follow>
+std::span<const Event> pass_accesses(std::span<const Event> batch, std::vector<Event>& kept, Passes passes,
+                                     Follow follow) {
+  kept.clear();
+  for (const Event& e : batch) {
+    if (e.op <= Op::Write) {
+      if (!passes(e)) continue;
+    } else {
+      follow(e);
+    }
+    kept.push_back(e);
+  }
+  return kept;
+}
+
 class FilterStage {
  public:
   virtual ~FilterStage() = default;

@@ -16,6 +16,7 @@
 
 #include "core/engine_info.h"
 #include "core/random.h"
+#include "filter/burst.h"
 #include "filter/filter.h"
 
 namespace pf {
@@ -49,35 +50,26 @@ class LiteRaceFilter final : public FilterStage {
   FilterStats stats() const override;
 
  private:
-  enum Rule : uint8_t { At100, At10, At1, At01, Dropped, kRules };
-
-  struct Counter {
-    Rule rate = At100;
-    uint64_t pause = 0;    // executions still to be skipped
-    uint64_t sampled = 0;  // in this burst
-  };
   struct Frame {
     uint64_t function;
-    Rule rule;
+    BurstRate rate;
   };
   struct Thread {
-    std::unordered_map<uint64_t, Counter> functions;
+    std::unordered_map<uint64_t, BurstCounter> functions;
     std::vector<Frame> stack;
-    Counter outside;  // of any call
+    BurstCounter outside;  // of any call
   };
 
   Thread& thread(ThreadId id);
-  Rule judge(Thread& t);
-  Rule execute(Counter& c);
-  uint64_t pause_after(Rule rate);
+  BurstRate judge(Thread& t);
   void follow(const Event& e);
 
-  LiteRaceOptions options_;
+  BurstLaw law_;
   Random random_;
   std::vector<Event> kept_;
   std::vector<Thread> threads_;
   uint64_t events_ = 0;
-  std::array<uint64_t, kRules> rules_{};  // of accesses
+  std::array<uint64_t, kBurstRates> rules_{};  // of accesses
 };
 
 }  // namespace pf

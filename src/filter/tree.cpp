@@ -17,19 +17,13 @@ uint64_t object_of(const Event& e) { return e.target * 8 + static_cast<uint64_t>
 }  // namespace
 
 std::span<const Event> TreeFilter::pass(std::span<const Event> batch) {
-  kept_.clear();
   events_ += batch.size();
-  for (const Event& e : batch) {
-    if (e.op <= Op::Write) {
-      const Rule rule = judge(e);
-      ++rules_[rule];
-      if (rule == SameThread || rule == TwoThreads) continue;
-    } else {
-      follow(e);
-    }
-    kept_.push_back(e);
-  }
-  return kept_;
+  const auto passes = [&](const Event& e) {
+    const Rule rule = judge(e);
+    ++rules_[rule];
+    return rule != SameThread && rule != TwoThreads;
+  };
+  return pass_accesses(batch, kept_, passes, [&](const Event& e) { follow(e); });
 }
 
 FilterStats TreeFilter::stats() const {

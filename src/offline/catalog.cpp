@@ -58,7 +58,11 @@ std::unique_ptr<FilterStage> make_literace(const Options& given) {
   return std::make_unique<LiteRaceFilter>(options);
 }
 
-std::unique_ptr<FilterStage> make_carisma(const Options& given) {
+}  // namespace
+
+Catalog offline_catalog() { return kInfos; }
+
+CarismaOptions carisma_options(const Options& given) {
   CarismaOptions options;
   const auto rate = [&](std::string_view name, uint64_t fallback) {
     const auto it = given.find(name);
@@ -68,23 +72,19 @@ std::unique_ptr<FilterStage> make_carisma(const Options& given) {
     const auto it = given.find(name);
     return it == given.end() ? "" : it->second;
   };
-  if (word("strategy") == "cls") options.strategy = CarismaStrategy::Cls;
-  if (word("strategy") == "fls") options.strategy = CarismaStrategy::Fls;
-  options.rate = rate("rate", options.rate);
-  options.min = rate("min", options.min);
+  if (word("strategy") == "cls") options.law.strategy = CarismaStrategy::Cls;
+  if (word("strategy") == "fls") options.law.strategy = CarismaStrategy::Fls;
+  options.law.rate = rate("rate", options.law.rate);
+  options.law.min = rate("min", options.law.min);
   options.state = word("state");
   options.depth = number(given, "depth", options.depth);
   options.seed = number(given, "seed", options.seed);
-  return std::make_unique<CarismaFilter>(std::move(options));
+  return options;
 }
-
-}  // namespace
-
-Catalog offline_catalog() { return kInfos; }
 
 std::unique_ptr<FilterStage> make_filter(const StageSpec& spec) {
   if (spec.info == &kLiteRaceInfo) return make_literace(spec.options);
-  if (spec.info == &kCarismaInfo) return make_carisma(spec.options);
+  if (spec.info == &kCarismaInfo) return std::make_unique<CarismaFilter>(carisma_options(spec.options));
   return make_tree(spec.options);
 }
 

@@ -3,12 +3,15 @@
 #include <memory>
 
 #include "detect/chain.h"
+#include "filter/carisma.h"
 #include "filter/filter.h"
 #include "offline/stage.h"
 
 namespace pf {
 
 Catalog offline_catalog();
+
+CarismaOptions carisma_options(const Options& given);
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec);
 std::unique_ptr<FilterStage> make_filter(const StageSpec& spec);

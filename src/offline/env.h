@@ -117,6 +117,7 @@ struct BasicOfflineEnv {
   bool samples() const { return sampling; }
   uint64_t& time() { return access_count; }
   bool is_symmetric() const { return symmetric; }
+  void clock_operation(bool whole) { clock_operations.count(sampling, whole); }
 
   static bool same_place(const Access& a, const Access& b) { return a.site == b.site && a.packed == b.packed; }
   LocksetId held() const { return current_locks; }
@@ -163,6 +164,7 @@ struct BasicOfflineEnv {
   bool sampling = false;
   bool symmetric = false;     // clockrace's
   uint64_t access_count = 0;  // as far as clockrace counts
+  ClockOperations clock_operations;
   std::array<uint64_t, kMaxRules> rules{};
   std::vector<std::vector<Tenure>> owners;  // by slot
 };

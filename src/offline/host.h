@@ -43,6 +43,12 @@ class OfflineHost final : public DetectorStage {
     if constexpr (Samples<D, Env>) {
       f.sampling = {static_cast<double>(env_.periods.rate()) / static_cast<double>(Periods::kAlways), work_,
                     sampled_work_, accesses_, sampled_accesses_};
+      for (const bool in_period : {false, true}) {
+        for (const bool whole : {false, true}) {
+          f.rules.push_back(
+              {ClockOperations::kNames[in_period][whole], env_.clock_operations.counts[in_period][whole]});
+        }
+      }
     }
     return f;
   }
@@ -104,6 +110,7 @@ class OfflineHost final : public DetectorStage {
     if constexpr (Samples<D, Env>) {
       is_first_ = false;
       sampled_accesses_ += env_.sampling ? 1 : 0;
+      if (!env_.sampling && shadow_.is_unsampled(e.target, e.size)) return env_.count(D::NotSampled);
     }
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
       if constexpr (HasSameEpoch<D, Env> && kRead == &D::read) {

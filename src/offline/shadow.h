@@ -32,6 +32,18 @@ class Shadow {
     touch(last >> 3, mask(0, last & 7), f);
   }
 
+  // Of a detector that samples: whether nothing is kept of any of the bytes. Makes nothing of what is not there.
+  bool is_unsampled(uint64_t address, uint64_t size) {
+    const uint64_t last = address + std::max<uint64_t>(size, 1) - 1;
+    for (uint64_t page = address >> 3 >> kPageBits; page <= last >> 3 >> kPageBits; ++page) {
+      if (pages_.find(page) != nullptr) return false;
+    }
+    for (auto it = first_block(address); it != blocks_.end() && it->first <= last; ++it) {
+      if (!D::is_unsampled(it->second.var)) return false;
+    }
+    return true;
+  }
+
   // A free is a write to every byte: f sees the Vars there are, then the block is one Var made by `freed`.
   template <class F>
   void free_block(uint64_t address, uint64_t size, F&& f, Var freed) {

@@ -94,6 +94,7 @@ Json sampling(const Sampling& s) {
   j["effective"] = s.effective;
   j["accesses"] = s.accesses;
   j["sampled"] = s.sampled;
+  if (s.live_bytes) j["live_bytes"] = *s.live_bytes;
   return j;
 }
 
@@ -124,6 +125,7 @@ class JsonRenderer final : public Renderer {
     if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
     if (!r.doubt.empty()) j["doubt"] = r.doubt;
     if (r.trials) j["trials"] = trials(*r.trials);
+    if (r.chance) j["estimate"] = {{"by", "rate"}, {"probability", *r.chance}, {"runs", Trials::runs_for(*r.chance)}};
     line(j);
   }
 

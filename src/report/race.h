@@ -91,6 +91,7 @@ struct Race {
   std::optional<HiddenBy> hidden_by = {};
   std::string doubt = {};  // of a suspect: what speaks against it
   std::optional<Trials> trials = {};  // of a program that was run several times
+  std::optional<double> chance = {};  // of a run to sample it, by the rate that its memory or its time has
 
   std::string kind() const { return first.op + "-" + second.op; }
   std::string title() const;  // "write-read on global account of 48 bytes"
@@ -122,6 +123,7 @@ struct Sampling {
   std::optional<double> asked;  // a share of the program's work, as the next
   double effective = 0;
   uint64_t accesses = 0, sampled = 0;
+  std::optional<uint64_t> live_bytes = {};  // of a program: of the histories that are kept at its end
 };
 
 // Of the engines that wait at hardware breakpoints.

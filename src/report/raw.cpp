@@ -59,7 +59,8 @@ Result<RawLine> race(const Json& j) {
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
   const Json& by_locks = field(j, "by_locks");
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>()});
+                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>(),
+                         maybe_number(j, "chance")});
 }
 
 Watching watching(const Json& j) {
@@ -86,10 +87,11 @@ RawSummary summary(const Json& j) {
   s.filter_bytes = number(j, "filter_bytes");
   if (const Json& sampling = field(j, "sampling"); sampling.is_object()) {
     s.samples = true;
-    s.rate = number(sampling, "rate");
+    s.rate = maybe_number(sampling, "rate");
     s.work = number(sampling, "work");
     s.sampled_work = number(sampling, "sampled_work");
     s.sampled = number(sampling, "sampled");
+    s.live = number(sampling, "live");
   }
   if (const Json& watch = field(j, "watch"); watch.is_object()) s.watching = watching(watch);
   const Json& rules = field(j, "rules");

@@ -59,7 +59,8 @@ struct RawRace {
   uint64_t address = 0;
   RawLocation location;
   RawAccess first, second;
-  bool by_locks = false;  // of a potential one: nothing but the order of locks hid it
+  bool by_locks = false;                // of a potential one: nothing but the order of locks hid it
+  std::optional<uint64_t> chance = {};  // of being sampled, in parts of 2^32
 };
 
 struct RawMisuse {
@@ -81,7 +82,8 @@ struct RawSummary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   uint64_t filtered = 0, filter_bytes = 0;  // what the filter looked at, if there is one
   bool samples = false;
-  uint64_t rate = 0, work = 0, sampled_work = 0, sampled = 0;  // rate: in parts of 2^32
+  std::optional<uint64_t> rate = {};  // in parts of 2^32
+  uint64_t work = 0, sampled_work = 0, sampled = 0, live = 0;
   std::optional<Watching> watching = {};
 };
 

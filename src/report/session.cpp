@@ -59,6 +59,8 @@ std::string why_doubtful(const Access& a) {
   return atomic ? "its source line speaks of atomics" : "";
 }
 
+double share(uint64_t parts) { return static_cast<double>(parts) * 0x1p-32; }
+
 bool is_start_code(const Frame& f) {
   constexpr std::array<std::string_view, 8> kNames = {
       "_start",  "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3",
@@ -221,7 +223,7 @@ void Session::add_watching(const Watching& of_process) {
 }
 
 void Session::add_filter(const RawSummary& line) {
-  if (sums_.filters.empty()) sums_.filters.push_back({"tree", 0, 0, 0, 0, {}});
+  if (sums_.filters.empty()) sums_.filters.push_back({chain_.substr(0, chain_.find_first_of(",:")), 0, 0, 0, 0, {}});
   FilterSummary& sum = sums_.filters.front();
   sum.events += line.filtered;
   sum.dropped += line.dropped;
@@ -234,10 +236,11 @@ void Session::add_sampling(const RawSummary& line) {
   work_ += line.work;
   sampled_work_ += line.sampled_work;
   Sampling sum = sums_.sampling.value_or(Sampling{});
-  sum.asked = static_cast<double>(line.rate) / 4294967296.0;
+  if (line.rate) sum.asked = share(*line.rate);
   sum.effective = work_ == 0 ? 0 : static_cast<double>(sampled_work_) / static_cast<double>(work_);
   sum.accesses += line.accesses;
   sum.sampled += line.sampled;
+  sum.live_bytes = sum.live_bytes.value_or(0) + line.live;
   sums_.sampling = sum;
 }
 
@@ -353,6 +356,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
     if (race.doubt.empty()) race.doubt = why_doubtful(race.second);
     if (!race.doubt.empty()) race.verdict = "suspect";
   }
+  if (raw.chance.value_or(0) != 0) race.chance = share(*raw.chance);  // 0: the program itself said when to sample
   return race;
 }
 

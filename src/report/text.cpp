@@ -32,6 +32,7 @@ class TextRenderer final : public Renderer {
       lock_step("released", r.hidden_by->lock, r.hidden_by->release);
       lock_step("acquired", r.hidden_by->lock, r.hidden_by->acquire);
     }
+    estimate(r);
     fmt::print(out_, "\n");
   }
 
@@ -54,10 +55,10 @@ class TextRenderer final : public Renderer {
                  100.0 * static_cast<double>(s.dropped) / static_cast<double>(s.accesses));
     }
     if (s.sampling) {
-      const std::optional<double>& asked = s.sampling->asked;
-      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses\n", 100 * s.sampling->effective,
-                 asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(s.sampling->sampled),
-                 grouped(s.sampling->accesses));
+      const auto& [asked, effective, accesses, sampled, live] = *s.sampling;
+      fmt::print(out_, "  sampled {:.3g}% of the work{}; {} of {} accesses{}\n", 100 * effective,
+                 asked ? fmt::format(", asked for {:.3g}%", 100 * *asked) : "", grouped(sampled), grouped(accesses),
+                 live ? fmt::format("; histories of {} are live", memory_size(*live)) : "");
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.watching) watching(*s.watching);
@@ -108,6 +109,13 @@ class TextRenderer final : public Renderer {
                  grouped(t.runs), 100 * t.rate(), 100 * t.low(), 100 * t.high(), plural(t.more_runs(), "more run"),
                  r.what, r.id);
     }
+  }
+
+  // By the rate alone: what a run really finds depends on how the race behaves, and only trials measure that.
+  void estimate(const Race& r) {
+    if (!r.chance || *r.chance >= 1) return;
+    fmt::print(out_, "  sampled in about {:.3g}% of runs, by its rate (not measured): {} find it with 95%\n",
+               100 * *r.chance, plural(Trials::runs_for(*r.chance), "run"));
   }
 
   void access(std::string_view which, const Access& a, const Location& l) {

@@ -1,5 +1,6 @@
 #include "runtime/chunks.h"
 
+#include "runtime/options.h"
 #include "runtime/say.h"
 
 namespace pf::rt {
@@ -8,7 +9,7 @@ constinit Area g_area = {};
 
 namespace {
 
-std::size_t chunk_bytes() { return kLinesBytes + kGranulesPerChunk * kCellBytes; }
+std::size_t chunk_bytes() { return words_offset() + (g_options.carisma ? kWordsBytes : 0); }
 
 // Kept for a program that has taken all addresses there are: what it does last of all is mostly in few places.
 constexpr uintptr_t kSpare = 4;
@@ -35,6 +36,55 @@ char* new_chunk(uintptr_t address) {
     return g_area.zero_chunk + expected;
   }
   return fresh;
+}
+
+namespace {
+
+// Calls f for each page of the range that is in memory.
+template <class F>
+void for_each_page_in_memory(char* first, uintptr_t bytes, F f) {
+  constexpr uintptr_t kPagesAtOnce = 4096;
+  for (uintptr_t done = 0; done < bytes; done += kPagesAtOnce * kPage) {
+    const uintptr_t left = (bytes - done + kPage - 1) / kPage;
+    const TouchedPages pages(first + done, left < kPagesAtOnce ? left : kPagesAtOnce);
+    for (uintptr_t i = 0; i < pages.count(); ++i) {
+      if (pages[i]) f(first + done + i * kPage);
+    }
+  }
+}
+
+uint64_t live_words(const char* page) {
+  const auto* words = reinterpret_cast<const uint64_t*>(page);
+  uint64_t live = 0;
+  for (uintptr_t i = 0; i < kPage / sizeof(uint64_t); ++i) live += words[i] != 0 ? 1 : 0;
+  return live;
+}
+
+}  // namespace
+
+uint64_t live_bytes() {
+  uint64_t words = 0;
+  for_each_page_in_memory(reinterpret_cast<char*>(g_area.chunks), sizeof g_area.chunks, [&](const char* page) {
+    const auto* distances = reinterpret_cast<const uintptr_t*>(page);
+    for (uintptr_t i = 0; i < kPage / sizeof(uintptr_t); ++i) {
+      if (distances[i] == 0) continue;
+      char* cells = g_area.zero_chunk + distances[i] + kLinesBytes;
+      for_each_page_in_memory(cells, kGranulesPerChunk * kCellBytes, [&](const char* p) { words += live_words(p); });
+    }
+  });
+  return words * sizeof(uint64_t);
+}
+
+void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes) {
+  const uintptr_t bytes_per_page = kPage / record_bytes * 8;
+  uintptr_t from = (begin + bytes_per_page - 1) & ~(bytes_per_page - 1);
+  for (uintptr_t stop = 0; from + bytes_per_page <= end; from = stop) {
+    const uintptr_t chunk_end = (from | kInChunk) + 1;
+    stop = chunk_end < end ? chunk_end : end & ~(bytes_per_page - 1);
+    char* c = existing_chunk(from);
+    if (c != nullptr)
+      sys::drop(c + offset_in_chunk + granule_index(from) * record_bytes, (stop - from) / 8 * record_bytes);
+  }
 }
 
 TouchedPages::TouchedPages(char* first, uintptr_t count) : count_(count) {

@@ -24,9 +24,13 @@ inline constexpr uintptr_t kLinesBytes = kLinesPerChunk * sizeof(uintptr_t);
 extern const uintptr_t kCellBytes;
 inline constexpr uintptr_t kMaxCellBytes = 32;
 
+// Behind the cells, for the filter that needs them (carisma.h): a word per granule.
+inline uintptr_t words_offset() { return kLinesBytes + kGranulesPerChunk * kCellBytes; }
+inline constexpr uintptr_t kWordsBytes = kGranulesPerChunk * sizeof(uint32_t);
+
 // One object, so that one register is the base of both.
-struct Area {
-  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes];  // never written
+struct alignas(kPage) Area {
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes];  // never written
   uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
 };
 extern Area g_area;
@@ -47,6 +51,12 @@ inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask
 }
 
 inline uintptr_t granule_index(uintptr_t address) { return address >> kGranuleBits & (kGranulesPerChunk - 1); }
+
+// Gives back the pages whose records are all of [begin, end), and clear.
+void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes);
+
+// Of the words in cells that are not zero: histories that are kept. Looks at all of them: for the end of the program.
+uint64_t live_bytes();
 
 // Which of these pages are in memory.
 class TouchedPages {

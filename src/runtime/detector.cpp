@@ -1,4 +1,5 @@
 // The functions of host.h for one detector: each brings an event to its rule under the lock of its object.
+#include "runtime/carisma.h"
 #include "runtime/host.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -31,6 +32,7 @@ void at_object(Thread& t, uintptr_t address, Rule rule) {
 }  // namespace
 
 void start() {
+  sampler::start();
   if constexpr (Host::kSamples) sampling::begin(output::directory());
 }
 void start_in_child() {}
@@ -43,6 +45,7 @@ Thread* new_thread(Thread* parent, ThreadInfo* info) {
 void end(Thread& t) { Host::end(of(t)); }
 void join(Thread& t, Thread& child) { Host::join(of(t), of(child)); }
 void destroy(Thread& child) { Host::destroy(of(child), of(child)); }
+ClockOperations clock_operations(Thread& t) { return of(t).env.clock_operations; }
 
 namespace {
 
@@ -120,6 +123,7 @@ namespace {
 template <Op kOp>
 void access_any(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   ++t.accesses;
+  if (!Host::is_wanted<kOp>(t, address, size)) return;
   Host::look_at_period(of(t));
   if (!Host::same_epoch<kOp>(t, address, size)) Host::access_slow<kOp>(t, address, size, pc);
 }
@@ -133,6 +137,7 @@ void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   if (size == 0) return;
   const Scope scope(t);
   if (g_options.tree) tree::new_life(address, size);
+  if (g_options.carisma) carisma::forget(address, size);
   Host::pass_time(of(t));
   Host::begin_block(of(t), address, size);
 }
@@ -148,6 +153,7 @@ void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (g_options.tree) tree::new_life(address, size);
   const Scope scope(t);
   Host::drop_block(of(t), address, size, pc);
+  if (g_options.carisma) carisma::drop(address, size);
 }
 void forget_object(Thread& t, uintptr_t address) {
   const Scope scope(t);

@@ -77,6 +77,7 @@ struct OnlineEnv {
   void count(unsigned) {}  // a counter costs as much as the rule
   void settle() { ++settled; }
   bool samples() const { return sampling; }
+  void clock_operation(bool whole) { clock_operations.count(sampling, whole); }
 
   Arena* arena = nullptr;
   SetStep set_steps[sets::kSteps] = {};
@@ -96,6 +97,7 @@ struct OnlineEnv {
   uint8_t part = 0;
   unsigned settled = 0;   // how many of its variables
   bool sampling = false;  // the thread is in a sampling period
+  ClockOperations clock_operations;
 
   // Of these, one access over much memory may find as many as there are bytes; past a few, only those with another access.
   static constexpr unsigned kFewFound = 32;

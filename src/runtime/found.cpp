@@ -1,11 +1,14 @@
 #include "runtime/found.h"
 
+#include "runtime/carisma.h"
+#include "runtime/heap.h"
 #include "runtime/hooks.h"
 #include "runtime/host.h"
 #include "runtime/objects.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
 #include "runtime/registry.h"
+#include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
 
@@ -95,32 +98,6 @@ void put_access(uint32_t thread, const Described& a, Text& out) {
   out.put('}');
 }
 
-// The block that holds the address, alive or freed: the nearest one that starts at or before it.
-bool find_block(uintptr_t address, Block& copy) {
-  constexpr uintptr_t kLine = uintptr_t{1} << kLineBits;
-  constexpr uintptr_t kFar = uintptr_t{1} << 32;
-  for (uintptr_t at = address; at <= address && address - at < kFar; at -= kLine) {
-    char* c = existing_chunk(at);
-    if (c == nullptr) {
-      at &= ~kInChunk;  // nor is anything known of the rest of it
-      if (address - at > uintptr_t{256} << 20) return false;
-      continue;
-    }
-    LineHead& head = Line::head_of(c, at);
-    if (head.empty()) continue;
-    const Line line(head);
-    const Block* best = nullptr;
-    for (const Object* o = line.first(); o != nullptr; o = o->next) {
-      if (o->kind != kBlock || o->address > address) continue;
-      if (best == nullptr || o->address > best->address) best = static_cast<const Block*>(o);
-    }
-    if (best == nullptr) continue;
-    copy = *best;
-    return address - copy.address < copy.size;
-  }
-  return false;
-}
-
 void put_block(const Block& b, Text& out) {
   out.put("{\"kind\":").put(b.freed ? "\"freed\"" : "\"heap\"").put(",\"start\":").number(b.address);
   out.put(",\"size\":").number(b.size).put(",\"thread\":").number(b.freed ? b.freed_by : b.allocated_by);
@@ -148,7 +125,7 @@ void find_owner(Thread& t, void* argument) {
 
 void put_location(uintptr_t address, Text& out) {
   Block block{};
-  if (find_block(address, block)) return put_block(block, out);
+  if (heap::find(address, block)) return put_block(block, out);
   Owner owner{address, nullptr, nullptr};
   registry::for_each(&find_owner, &owner);
   if (owner.of_tls != nullptr) {
@@ -164,7 +141,7 @@ void put_location(uintptr_t address, Text& out) {
 
 Memory memory_at(uintptr_t address) {
   Block block{};
-  if (find_block(address, block)) return {"heap", block.address, block.size, block.allocated_by, block.allocated_at};
+  if (heap::find(address, block)) return {"heap", block.address, block.size, block.allocated_by, block.allocated_at};
   Owner owner{address, nullptr, nullptr};
   registry::for_each(&find_owner, &owner);
   if (owner.of_tls != nullptr) return {"tls", 0, 0, owner.of_tls->id, 0};
@@ -194,6 +171,15 @@ void halt_if_asked() {
   sys::die(g_options.exitcode);
 }
 
+// How likely a run samples such a race, where there is a rate to tell by.
+void put_chance(uintptr_t address, Text& out) {
+  constexpr uint64_t kAlways = Periods::kAlways;
+  if (!sampling::is_used() && !carisma::is_used()) return;
+  const uint64_t of_time = sampling::is_used() ? sampling::counts().rate : kAlways;
+  const uint64_t of_memory = carisma::is_used() ? carisma::chance_at(address) : kAlways;
+  out.put(",\"chance\":").number(of_time == kAlways ? of_memory : of_time * of_memory / kAlways);
+}
+
 [[gnu::cold]] void write_race(const Thread& t, const Finding& f, const Described& prior, const Described& now,
                               uint32_t key) {
   Text out;
@@ -205,7 +191,9 @@ void halt_if_asked() {
   put_access(index(f.prior_thread), prior, out);
   out.put(',');
   put_access(t.info->id, now, out);
-  out.put("]}");
+  out.put(']');
+  put_chance(f.address, out);
+  out.put('}');
   const Guard guard(g_lock);
   output::modules();
   if (index(f.prior_thread) != kNobody) write_thread(index(f.prior_thread));
@@ -278,22 +266,49 @@ namespace {
 uint64_t sampled_by(const Thread& t) {
   return t.sampled + (sampling::is_on(t.period) ? t.accesses - t.sampled_since : 0);
 }
+void put_counts(Text& out, const sampling::Counts& c, uint64_t sampled) {
+  out.put("\"work\":").number(c.work).put(",\"sampled_work\":").number(c.sampled_work);
+  out.put(",\"sampled\":").number(sampled).put(",\"live\":").number(live_bytes()).put('}');
+}
 void put_sampling(Text& out, uint64_t sampled) {
   const sampling::Counts c = sampling::counts();
-  out.put(",\"sampling\":{\"rate\":").number(c.rate).put(",\"work\":").number(c.work);
-  out.put(",\"sampled_work\":").number(c.sampled_work).put(",\"sampled\":").number(sampled).put('}');
+  out.put(",\"sampling\":{\"rate\":").number(c.rate).put(',');
+  put_counts(out, c, sampled);
+}
+// Of a filter, whose work is the plain accesses.
+void put_sampling_of_filter(Text& out, uint64_t accesses, uint64_t dropped) {
+  out.put(",\"sampling\":{");
+  if (g_options.carisma) out.put("\"rate\":").number(g_options.law.rate).put(',');
+  put_counts(out, {0, accesses, accesses - dropped}, accesses - dropped);
 }
 
 struct Totals {
-  uint64_t accesses, events, sampled, filtered, dropped, tables;
+  uint64_t accesses, atomics, events, sampled, filtered, dropped, tables;
+  ClockOperations clocks;
 };
 constinit Totals g_ended = {};  // of threads that are gone
 
+void add(ClockOperations& sum, const ClockOperations& more) {
+  for (unsigned i = 0; i < 4; ++i)
+    __atomic_fetch_add(&sum.counts[i / 2][i % 2], more.counts[i / 2][i % 2], __ATOMIC_RELAXED);
+}
+void put_rules(Text& out, const ClockOperations& clocks) {
+  out.put(",\"rules\":{");
+  for (unsigned i = 0; i < 4 && sampling::is_used(); ++i) {
+    const std::string_view name = ClockOperations::kNames[i / 2][i % 2];
+    out.put(i == 0 ? "\"" : ",\"").put(name.data(), name.size()).put("\":").number(clocks.counts[i / 2][i % 2]);
+  }
+  out.put('}');
+}
+
 void add_thread(Thread& t, void* argument) {
   auto& sum = *static_cast<Totals*>(argument);
+  add(sum.clocks, host::clock_operations(t));
   sum.accesses += t.accesses;
+  sum.atomics += t.atomics;
   sum.events += t.events;
   sum.sampled += sampled_by(t);
+  sum.dropped += t.dropped;
   if (t.tree == nullptr) return;
   sum.filtered += t.tree->seen;
   sum.dropped += t.tree->dropped;
@@ -302,10 +317,13 @@ void add_thread(Thread& t, void* argument) {
 
 }  // namespace
 
-void count_ended(const Thread& t) {
+void count_ended(Thread& t) {
+  add(g_ended.clocks, host::clock_operations(t));
   __atomic_fetch_add(&g_ended.accesses, t.accesses, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.atomics, t.atomics, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.events, t.events, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.sampled, sampled_by(t), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.dropped, t.dropped, __ATOMIC_RELAXED);
   if (t.tree == nullptr) return;
   __atomic_fetch_add(&g_ended.filtered, t.tree->seen, __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.dropped, t.tree->dropped, __ATOMIC_RELAXED);
@@ -336,12 +354,17 @@ void write_summary() {
       .put(",\"accesses\":")
       .number(sum.accesses);
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
-  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped).put(",\"rules\":{}");
+  out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped);
+  put_rules(out, sum.clocks);
   if (g_options.tree) {
     out.put(",\"filtered\":").number(sum.filtered);
     out.put(",\"filter_bytes\":").number(sum.tables * (sizeof(tree::Table) + tree::kMaxEntries * sizeof(tree::Entry)));
   }
-  if (sampling::is_used()) put_sampling(out, sum.sampled);
+  if (sampling::is_used()) {
+    put_sampling(out, sum.sampled);
+  } else if (sampler::is_used()) {
+    put_sampling_of_filter(out, sum.accesses - sum.atomics, sum.dropped);
+  }
   host::put_statistics(out);
   out.put('}');
   output::line(out);

@@ -26,9 +26,9 @@ void misuse(Thread& t, const char* what, uintptr_t address, uintptr_t pc);
 // At the end of the process: threads that ended and that nobody joined. Once for all that were created in the same place.
 void report_thread_leaks();
 
-uint64_t reported();                // races and misuses so far
-void count_ended(const Thread& t);  // its accesses stay in the sum
-void write_summary();               // at the end of the process, once
-void summary_again();               // in a forked child, whose end is another one
+uint64_t reported();          // races and misuses so far
+void count_ended(Thread& t);  // its accesses stay in the sum
+void write_summary();         // at the end of the process, once
+void summary_again();         // in a forked child, whose end is another one
 
 }  // namespace pf::rt

@@ -15,7 +15,60 @@ void forget_blocks(Thread& t, uintptr_t begin, uintptr_t end) {
   });
 }
 
+// Where the large block starts that has some of these 64 KiB, so that nobody looks through all of it. No more than a guess: the block
+// itself tells.
+constexpr uintptr_t kRegions = uintptr_t{1} << 16;
+constinit uintptr_t g_starts[kRegions] = {};
+uintptr_t& start_of(uintptr_t region) { return g_starts[region & (kRegions - 1)]; }
+
+void remember(uintptr_t begin, uintptr_t size) {
+  const uintptr_t first = begin / kSmall, last = (begin + size) / kSmall;
+  for (uintptr_t r = first; r <= last && r - first < kRegions; ++r)
+    __atomic_store_n(&start_of(r), begin, __ATOMIC_RELAXED);
+}
+
+bool holds(const Block& b, uintptr_t address) { return address >= b.address && address - b.address < b.size; }
+
+bool find_as_guessed(uintptr_t address, Block& copy) {
+  const uintptr_t start = __atomic_load_n(&start_of(address / kSmall), __ATOMIC_RELAXED);
+  if (start == 0 || start > address || existing_chunk(start) == nullptr) return false;
+  const Line line(start);
+  const auto* b = line.find<Block>(start);
+  if (b == nullptr || !holds(*b, address)) return false;
+  copy = *b;
+  return true;
+}
+
+// The nearest one that starts at or before the address, which is the only one that can hold it.
+bool find_nearest(uintptr_t address, Block& copy, uintptr_t farthest) {
+  constexpr uintptr_t kLine = uintptr_t{1} << kLineBits;
+  for (uintptr_t at = address; at <= address && address - at < farthest; at -= kLine) {
+    char* c = existing_chunk(at);
+    if (c == nullptr) {
+      at &= ~kInChunk;  // nor is anything known of the rest of it
+      if (address - at > uintptr_t{256} << 20) return false;
+      continue;
+    }
+    LineHead& head = Line::head_of(c, at);
+    if (head.empty()) continue;
+    const Line line(head);
+    const Block* best = nullptr;
+    for (const Object* o = line.first(); o != nullptr; o = o->next) {
+      if (o->kind != kBlock || o->address > address) continue;
+      if (best == nullptr || o->address > best->address) best = static_cast<const Block*>(o);
+    }
+    if (best == nullptr) continue;
+    copy = *best;
+    return holds(copy, address);
+  }
+  return false;
+}
+
 }  // namespace
+
+bool find(uintptr_t address, Block& copy, uintptr_t farthest) {
+  return find_as_guessed(address, copy) || find_nearest(address, copy, farthest);
+}
 
 void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc) {
   if (p == nullptr) return;
@@ -30,6 +83,7 @@ void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc) {
   b.size = size;
   b.allocated_at = where;
   b.allocated_by = t.info->id;
+  if (size >= kSmall) remember(address, size);
 }
 
 uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {

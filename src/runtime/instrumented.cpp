@@ -92,6 +92,15 @@ bool look_up(uintptr_t pc) {
 
 }  // namespace
 
+bool find_module(uintptr_t address, Module& module) {
+  const Find find = finder();
+  dl_find_object object{};
+  if (find == nullptr || find(reinterpret_cast<void*>(address), &object) != 0) return false;
+  const link_map& map = *object.dlfo_link_map;
+  module = {reinterpret_cast<uintptr_t>(object.dlfo_map_start), map.l_addr, map.l_name};
+  return true;
+}
+
 bool is_instrumented(uintptr_t pc) {
   const uintptr_t begin = __atomic_load_n(&g_program.begin, __ATOMIC_ACQUIRE);
   if (begin != 0 && pc >= begin && pc < __atomic_load_n(&g_program.end, __ATOMIC_RELAXED)) return true;

@@ -5,6 +5,13 @@
 
 namespace pf::rt {
 
+// A program or library as it is loaded, by any address in it.
+struct Module {
+  uintptr_t begin, bias;
+  const char* path;  // empty: the program
+};
+bool find_module(uintptr_t address, Module& module);
+
 // Whether the code at pc is of a module that calls us. Cheap: a compare for the program itself, else a search without locks.
 bool is_instrumented(uintptr_t pc);
 // Whether any module is that is there now.

@@ -11,8 +11,10 @@
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
+#include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
+#include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
 
@@ -74,6 +76,12 @@ class OnlineHost {
     if (t.tree != nullptr) ++t.tree->history;
   }
 
+  // Whether a filter that samples lets the access pass.
+  template <Op kOp>
+  static bool is_wanted(Thread& t, uintptr_t address, uintptr_t size) {
+    return watched != nullptr || (!sampler::drops(t, address, size) && sampler::passes(t, kOp, address, size));
+  }
+
   // --- sampling periods ---
 
   // At every entry into the runtime that may publish: a unit of work is done, and a period may have begun or ended.
@@ -128,9 +136,9 @@ class OnlineHost {
   // Hot: one load to find the cell, one of its latest mark, one compare.
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
-    Thread* t = self;
+    Thread* t = watched;
     if (t == nullptr) [[unlikely]]
-      return access_by_stranger<kOp>(address, kSize, pc);
+      return access_unwatched<kOp>(address, kSize, pc);
     ++t->accesses;
     const uintptr_t offset = address & 7;
     if constexpr (kSamples) {
@@ -227,6 +235,7 @@ class OnlineHost {
                      Real real) {
     const Scope scope(t);
     ++t.accesses;
+    ++t.atomics;
     message(t);
     pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
@@ -249,6 +258,7 @@ class OnlineHost {
                                MemoryOrder failure, uintptr_t pc, Real real) {
     const Scope scope(t);
     ++t.accesses;
+    ++t.atomics;
     message(t);
     pass_time(t);
     depot::Id a = 0;
@@ -272,6 +282,7 @@ class OnlineHost {
   static HostThread* new_thread(HostThread* parent, ThreadInfo* info) {
     auto* t = spare_thread();
     t->info = info;
+    t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     if constexpr (kSamples) {
       t->period = sampling::period();
@@ -355,7 +366,7 @@ class OnlineHost {
       });
       Store::clear(cell, mask, t.env);
     });
-    give_back(address, address + size);
+    give_back(address, address + size, kLinesBytes, sizeof(Cell));
     forget_objects(t, address, size);
     report(t, a);
   }
@@ -446,18 +457,6 @@ class OnlineHost {
                           [&](uintptr_t from, uintptr_t to) { for_each_granule(from, to - from, f); });
   }
 
-  // Pages of cells that are all of this memory, and clear.
-  static void give_back(uintptr_t begin, uintptr_t end) {
-    constexpr uintptr_t kBytesPerPage = kPage / sizeof(Cell) * 8;
-    uintptr_t from = (begin + kBytesPerPage - 1) & ~(kBytesPerPage - 1);
-    for (uintptr_t stop = 0; from + kBytesPerPage <= end; from = stop) {
-      const uintptr_t chunk_end = (from | kInChunk) + 1;
-      stop = chunk_end < end ? chunk_end : end & ~(kBytesPerPage - 1);
-      char* c = existing_chunk(from);
-      if (c != nullptr) sys::drop(&cells(c)[granule_index(from)], (stop - from) / 8 * sizeof(Cell));
-    }
-  }
-
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
     if (op != Op::Write && op != Op::AtomicStore) {
       for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
@@ -502,9 +501,26 @@ class OnlineHost {
     });
   }
 
+  // On a thread not met before, or with a filter to be asked. A leaf where that knows at once.
+  template <Op kOp>
+  [[gnu::noinline]] static void access_unwatched(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    Thread* t = self;
+    if (t == nullptr) [[unlikely]]
+      return access_by_stranger<kOp>(address, size, pc);
+    ++t->accesses;
+    if (!sampler::drops(*t, address, size)) access_if_sampled<kOp>(*t, address, size, pc);
+  }
+  template <Op kOp>
+  [[gnu::noinline]] static void access_if_sampled(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if (!sampler::passes(t, kOp, address, size)) return;
+    look_at_period(of(t));
+    access_more<kOp>(t, address, size, pc);
+  }
+  // Now it is met.
   template <Op kOp>
   [[gnu::noinline, gnu::cold]] static void access_by_stranger(uintptr_t address, uintptr_t size, uintptr_t pc) {
-    if (Thread* t = current(); t != nullptr) access_slow<kOp>(*t, address, size, pc);
+    if (Thread* t = current(); t != nullptr && is_wanted<kOp>(*t, address, size))
+      access_slow<kOp>(*t, address, size, pc);
   }
 
   static HostThread* spare_thread() {
@@ -522,9 +538,11 @@ class OnlineHost {
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
     tree::Table* table = t->tree != nullptr ? tree::forget(*t->tree) : tree::new_table();
+    literace::Bursts* bursts = t->bursts;
     new (t) HostThread{};
     t->arena = arena;
     t->tree = table;
+    t->bursts = bursts;
     t->bottom = t->top = bottom;
     t->end = end;
     return t;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/duration.h"
+#include "filter/burst.h"
 #include "runtime/libc.h"
 #include "runtime/say.h"
 
@@ -28,11 +29,15 @@ bool truth(const Pair& p) {
   return is(p.value, p.value_size, "1") || is(p.value, p.value_size, "true") || is(p.value, p.value_size, "yes");
 }
 
-int number(const Pair& p) {
-  int n = 0;
+uint64_t number(const Pair& p) {
+  uint64_t n = 0;
   for (std::size_t i = 0; i < p.value_size && p.value[i] >= '0' && p.value[i] <= '9'; ++i)
-    n = n * 10 + (p.value[i] - '0');
+    n = n * 10 + static_cast<uint64_t>(p.value[i] - '0');
   return n;
+}
+uint64_t rate(const Pair& p, uint64_t fallback) { return parse_rate({p.value, p.value_size}).value_or(fallback); }
+uint64_t duration(const Pair& p, uint64_t fallback) {
+  return parse_duration({p.value, p.value_size}).value_or(fallback);
 }
 
 void set(const Pair& p) {
@@ -50,49 +55,85 @@ void set(const Pair& p) {
   for (const auto& f : flags) {
     if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);
   }
-  if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = number(p);
+  if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = static_cast<int>(number(p));
 }
 
-// `photofinish run` has checked them.
-void set_of_chain(const Pair& p) {
+// `photofinish run` has checked them. An option without a value has one of no length.
+void set_of_detector(const Pair& p) {
   if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
-  if (is(p.key, p.key_size, "memory")) g_options.tree_memory = static_cast<uint64_t>(number(p)) << 20;
-  if (is(p.key, p.key_size, "period")) g_options.period = static_cast<uint64_t>(number(p));
-  const std::string_view value(p.value, p.value_size);
+  if (is(p.key, p.key_size, "period")) g_options.period = number(p);
   if (is(p.key, p.key_size, "rate")) {
-    g_options.rate = parse_rate(value).value_or(g_options.rate);
+    g_options.rate = rate(p, g_options.rate);
     g_options.has_rate = true;
   }
-  if (is(p.key, p.key_size, "overhead")) g_options.overhead = parse_rate(value).value_or(g_options.overhead);
-  if (is(p.key, p.key_size, "limit")) g_options.limit = parse_duration(value).value_or(g_options.limit);
-  if (is(p.key, p.key_size, "delay")) g_options.delay = parse_duration(value).value_or(g_options.delay);
-  if (is(p.key, p.key_size, "seed")) {
-    g_options.seed = static_cast<uint64_t>(number(p));
-    g_options.has_seed = true;
-  }
+  g_options.symmetric |= is(p.key, p.key_size, "symmetric");
+  if (is(p.key, p.key_size, "overhead")) g_options.overhead = rate(p, g_options.overhead);
+  if (is(p.key, p.key_size, "limit")) g_options.limit = duration(p, g_options.limit);
+  if (is(p.key, p.key_size, "delay")) g_options.delay = duration(p, g_options.delay);
+  if (!is(p.key, p.key_size, "seed")) return;
+  g_options.seed = number(p);
+  g_options.has_seed = true;
 }
-
-// The filter comes first: `tree,exact:simplelock`.
-void set_filter(const char* chain) {
-  constexpr char kTree[] = "tree", kExact[] = "exact";
-  constexpr std::size_t kTreeSize = sizeof kTree - 1, kExactSize = sizeof kExact - 1;
-  const auto ends_word = [](char c) { return c == ',' || c == ':' || c == '\0'; };
-  if (std::strncmp(chain, kTree, kTreeSize) != 0 || !ends_word(chain[kTreeSize])) return;
+void set_of_tree(const Pair& p) {
   g_options.tree = true;
-  for (const char* p = chain + kTreeSize; *p == ',';) {
-    ++p;
-    g_options.tree_exact |= std::strncmp(p, kExact, kExactSize) == 0 && ends_word(p[kExactSize]);
-    while (!ends_word(*p)) ++p;
+  g_options.tree_exact |= is(p.key, p.key_size, "exact");
+  if (is(p.key, p.key_size, "memory")) g_options.tree_memory = number(p) << 20;
+}
+void set_filter_seed(const Pair& p) {
+  if (!is(p.key, p.key_size, "seed")) return;
+  g_options.filter_seed = number(p);
+  g_options.has_filter_seed = true;
+}
+void set_of_literace(const Pair& p) {
+  set_filter_seed(p);
+  if (g_options.burst == 0) g_options.burst = BurstLaw{}.burst;
+  if (is(p.key, p.key_size, "burst") && number(p) != 0) g_options.burst = number(p);
+}
+void set_of_carisma(const Pair& p) {
+  set_filter_seed(p);
+  g_options.carisma = true;
+  CarismaLaw& law = g_options.law;
+  if (is(p.key, p.key_size, "rate")) law.rate = rate(p, law.rate);
+  if (is(p.key, p.key_size, "min")) law.min = rate(p, law.min);
+  if (is(p.key, p.key_size, "depth")) g_options.depth = number(p);
+  if (!is(p.key, p.key_size, "strategy")) return;
+  if (is(p.value, p.value_size, "cls")) law.strategy = CarismaStrategy::Cls;
+  if (is(p.value, p.value_size, "fls")) law.strategy = CarismaStrategy::Fls;
+}
+
+// Up to one of these, or the end.
+std::size_t word_length(const char* text, const char* stop) {
+  const auto stops = [stop](char c) {
+    const char* s = stop;
+    while (*s != '\0' && *s != c) ++s;
+    return *s == c;  // the end of the text is the end of the list
+  };
+  std::size_t n = 0;
+  while (!stops(text[n])) ++n;
+  return n;
+}
+
+// A stage as the chain has it, `tree,exact` or `simplelock,q=0`: its name first, as an option without a value.
+void set_of_stage(const char* stage, std::size_t size) {
+  const std::size_t name = word_length(stage, ",:");
+  auto* set_one = is(stage, name, "tree")       ? &set_of_tree
+                  : is(stage, name, "literace") ? &set_of_literace
+                  : is(stage, name, "carisma")  ? &set_of_carisma
+                                                : &set_of_detector;
+  for (const char* p = stage; p < stage + size;) {
+    const std::size_t whole = word_length(p, ",:"), key = word_length(p, "=,:");
+    set_one({p, key, p + key + 1, whole == key ? 0 : whole - key - 1});
+    p += whole + 1;
   }
 }
 
-// A switch of the detector, which has no value.
-bool has_switch(const char* chain, const char* name) {
-  const std::size_t n = std::strlen(name);
-  for (const char* p = chain; *p != '\0'; ++p) {
-    if (*p == ',' && std::strncmp(p + 1, name, n) == 0 && (p[1 + n] == ',' || p[1 + n] == '\0')) return true;
+void set_chain(const char* chain) {
+  for (;;) {
+    const std::size_t size = word_length(chain, ":");
+    set_of_stage(chain, size);
+    if (chain[size] == '\0') return;
+    chain += size + 1;
   }
-  return false;
 }
 
 bool separates(char c) { return c == ':' || c == ' ' || c == ',' || c == '\n' || c == '\t'; }
@@ -131,14 +172,17 @@ void read_options(char** environment) {
     if (const char* v = value_of(*e, "PHOTOFINISH_OPTIONS"); v != nullptr) ours = v;
     if (const char* v = value_of(*e, "TSAN_OPTIONS"); v != nullptr) theirs = v;
     if (const char* v = value_of(*e, "PHOTOFINISH_TRIAL"); v != nullptr)
-      g_options.trial = static_cast<uint64_t>(number({v, 0, v, std::strlen(v)}));
-    if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) {
-      set_filter(v);
-      g_options.symmetric = has_switch(v, "symmetric");
-      for_each_pair(v, &set_of_chain);
-    }
+      g_options.trial = number({v, 0, v, std::strlen(v)});
+    if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) set_chain(v);
   }
   if (ours != nullptr || theirs != nullptr) parse_options(ours != nullptr ? ours : theirs);
+}
+
+uint64_t fresh_seed() {
+  timespec now{};
+  sys::call(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_nsec) << 32 ^ static_cast<uint64_t>(now.tv_sec) ^
+         static_cast<uint64_t>(sys::process_id()) << 20;
 }
 
 namespace {

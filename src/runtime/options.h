@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/periods.h"
+#include "filter/carisma_law.h"
 
 namespace pf::rt {
 
@@ -21,6 +22,14 @@ struct Options {
   // The tree filter's:
   bool tree = false, tree_exact = false;
   uint64_t tree_memory = uint64_t{64} << 20;
+  // literace's:
+  uint64_t burst = 0;  // 0: no such filter
+  // carisma's:
+  bool carisma = false;
+  CarismaLaw law;
+  uint64_t depth = 1;
+  uint64_t filter_seed = 0;  // of either
+  bool has_filter_seed = false;
   // pacer's:
   uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
   bool has_rate = false;
@@ -33,6 +42,7 @@ struct Options {
 extern Options g_options;
 
 void read_options(char** environment);
+uint64_t fresh_seed();  // of the clock and the process
 void parse_options(const char* text);
 
 // The value if the entry is NAME=value, else null.

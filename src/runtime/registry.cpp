@@ -4,6 +4,7 @@
 #include "runtime/host.h"
 #include "runtime/libc.h"
 #include "runtime/objects.h"
+#include "runtime/sampler.h"
 #include "runtime/say.h"
 
 namespace pf::rt::registry {
@@ -68,7 +69,7 @@ void take_stack(Thread& t) {
 }
 
 void start_on_this_thread(Thread& t) {
-  self = &t;
+  sampler::become(&t);
   t.info->os_id = sys::thread_id();
   take_stack(t);
   link(t);
@@ -119,7 +120,7 @@ void end(Thread& t) {
     host::end(t);                                                          // last: its slot goes on from this tick
   }
   unlink(t);
-  self = nullptr;
+  sampler::become(nullptr);
   bool detached = false;
   {
     const Guard guard(g_lock);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "core/control.h"
 #include "runtime/options.h"
@@ -20,13 +19,6 @@ constinit uint32_t g_batch = 1;  // units that a thread tells at once
 constinit bool g_used = false, g_forced = false;
 constinit Control g_own_control{};  // when there is no file
 constinit Control* g_control = &g_own_control;
-
-uint64_t fresh_seed() {
-  timespec now{};
-  sys::call_on(SYS_clock_gettime, reinterpret_cast<void*>(CLOCK_REALTIME), reinterpret_cast<long>(&now));
-  return static_cast<uint64_t>(now.tv_nsec) << 32 ^ static_cast<uint64_t>(now.tv_sec) ^
-         static_cast<uint64_t>(sys::process_id()) << 20;
-}
 
 void set(bool on) {
   if (is_on(g_period) != on) __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);

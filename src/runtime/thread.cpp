@@ -1,10 +1,13 @@
 #include "runtime/thread.h"
 
+#include "runtime/literace.h"
 #include "runtime/say.h"
 
 namespace pf::rt {
 
 constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local Thread* watched [[gnu::tls_model("initial-exec")]] = nullptr;
+constinit thread_local Thread* in_calls [[gnu::tls_model("initial-exec")]] = nullptr;
 constinit bool g_gate_closed = false;
 
 namespace {
@@ -31,6 +34,7 @@ void enter_deeper(Thread& t, uintptr_t caller, uintptr_t stack_pointer) {
 void unwind(Thread& t, uintptr_t stack_pointer) {
   const auto target = static_cast<uint32_t>(stack_pointer);
   while (t.top != t.bottom && static_cast<int32_t>(t.top[-1].stack_pointer - target) < 0) --t.top;
+  literace::look_at_top(t);
 }
 
 namespace {
@@ -79,7 +83,7 @@ depot::Id stack_through_library(Thread& t, uintptr_t pc) {
   const depot::Id below = calls(t);
   if (t.top == t.bottom) return depot::push(below, pc);
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  const uintptr_t distance = t.top[-1].stack_pointer - static_cast<uint32_t>(here);
+  const uintptr_t distance = (t.top[-1].stack_pointer & ~Frame::kNotSampled) - static_cast<uint32_t>(here);
   constexpr uintptr_t kFar = uintptr_t{64} << 10;
   if (distance < sizeof(uintptr_t) || distance > kFar || here + distance > t.info->stack_end)
     return depot::push(below, pc);

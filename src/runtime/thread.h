@@ -16,12 +16,17 @@ namespace pf::rt {
 namespace tree {
 struct Table;
 }
+namespace literace {
+struct Bursts;
+}
 
 // One entry of the call stack that __tsan_func_entry and __tsan_func_exit keep.
 struct Frame {
-  uintptr_t caller;        // where the function was called
-  depot::Id stack;         // up to and with this call; 0 while nobody asked
-  uint32_t stack_pointer;  // its low half, to find the frame that longjmp returns to
+  uintptr_t caller;  // where the function was called
+  depot::Id stack;   // up to and with this call; 0 while nobody asked
+  uint32_t
+      stack_pointer;  // its low half, to find the frame that longjmp returns to; it is even, so the lowest bit tells:
+  static constexpr uint32_t kNotSampled = 1;  // of literace.h
 };
 
 struct Held {
@@ -36,6 +41,7 @@ struct ThreadInfo {
   int os_id;
   uint32_t parent;
   depot::Id created_at;
+  uint64_t type;  // of carisma.h
   char name[16];
   uintptr_t stack_begin, stack_end, tls_begin, tls_end;
   bool ended, detached, joined, written;  // written: the reader of reports knows of it
@@ -73,8 +79,11 @@ struct Thread {
 
   Frame* bottom;
   Arena* arena;
-  tree::Table* tree;  // null: no such filter
-  depot::Id locks;    // the held locks as a chain; valid while !locks_changed
+  tree::Table* tree;         // null: no such filter
+  literace::Bursts* bursts;  // likewise
+  uint64_t dropped;          // accesses, by sampler.h
+  uint64_t atomics;          // of the accesses: they are never dropped
+  depot::Id locks;           // the held locks as a chain; valid while !locks_changed
   bool locks_changed;
   uint32_t held_count, held_capacity;
   Held* held;
@@ -101,6 +110,9 @@ struct Thread {
 
 // Null on a thread that the runtime has not met.
 extern constinit thread_local Thread* self [[gnu::tls_model("initial-exec")]];
+// The same for plain accesses and for calls, and null, too, where a filter is to be asked first (sampler.h sets all three).
+extern constinit thread_local Thread* watched [[gnu::tls_model("initial-exec")]];
+extern constinit thread_local Thread* in_calls [[gnu::tls_model("initial-exec")]];
 
 // Meets the thread if it is new. Null before the runtime is ready and after it is gone.
 Thread* current();

@@ -399,6 +399,8 @@ void put_statistics(Text& out) {
   out.put('}');
 }
 
+ClockOperations clock_operations(Thread&) { return {}; }  // its only clock is one number
+
 // --- threads ---
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {

@@ -26,6 +26,11 @@ class WatchHost {
     if (g_places[pc % kPlaces] != 0) [[unlikely]]
       look_at(address, kSize, kOp, pc);
   }
+  // There is no filter in front of these engines.
+  template <Op kOp>
+  static bool is_wanted(const Thread&, uintptr_t, uintptr_t) {
+    return true;
+  }
   template <Op kOp>
   static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if (g_places[pc % kPlaces] != 0) look_at(t, address, size, kOp, pc);

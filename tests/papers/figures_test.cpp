@@ -2,8 +2,10 @@
 // Seeds: 001 SimpleLock, 003 PACER.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
+#include "core/random.h"
 #include "offline/catalog.h"
 #include "property/shrink.h"
 #include "support/text_trace.h"
@@ -333,6 +335,167 @@ TEST(Pacer, Figure1WithoutSampling) {
   EXPECT_EQ(races("fasttrack", kPacerFigure1), (Races{"write-write 5-7"}));
   EXPECT_EQ(races("djit", kPacerFigure1), (Races{"write-write 5-7", "read-write 1-7"}));
   EXPECT_EQ(races("generic", kPacerFigure1), (Races{"write-write 5-7", "read-write 1-7"}));
+}
+
+// Figure 1 with its period: the race on y is reported, for its write was sampled; the one on x is not, for t1's write, the last
+// access that races with t3's, was not.
+TEST(Pacer, Figure1) {
+  constexpr std::string_view kBegin = "t2|sample| t1|w(y)| t2|r(x)| t2|acq(m)| t2|rel(m)| ";
+  constexpr std::string_view kEnd = "t1|acq(m)| t1|w(x)| t1|rel(m)| t3|w(x)| t2|r(y)|";
+  EXPECT_EQ(races("pacer", std::string(kBegin) + "t2|rest| " + std::string(kEnd)), (Races{"write-read 2-11"}));
+  // "If W_x at t1 had executed in a sampling period, Pacer would have reported the race."
+  EXPECT_EQ(races("pacer", std::string(kBegin) + std::string(kEnd) + " t2|rest|"),
+            (Races{"write-write 7-9", "write-read 2-10"}));
+}
+
+using Fired = std::map<std::string_view, uint64_t>;
+
+// The rules of accesses that fired, or the joins and copies of clocks.
+Fired fired(std::string_view text, bool clocks) {
+  Fired counts;
+  for (const RuleCount& r : run("pacer", text).rules) {
+    if (r.count != 0 && r.rule.starts_with("clocks") == clocks) counts[r.rule] = r.count;
+  }
+  return counts;
+}
+constexpr std::string_view kQuick = ClockOperations::kNames[0][0], kWhole = ClockOperations::kNames[0][1];
+
+// Figure 2: between periods t3's releases leave its clock as it is, so of t2's two acquires the first takes it in and the second
+// finds the version that it has.
+TEST(Pacer, Figure2) {
+  constexpr std::string_view kReleases = "t3|sample| t3|w(x)| t3|rest| t3|rel(m)| t3|rel(l)| ";
+  const auto clocks = [&](std::string_view more) { return fired(std::string(kReleases) + std::string(more), true); };
+  EXPECT_EQ(clocks(""), (Fired{{kQuick, 2}}));  // nothing was there
+  // Of an acquire there are two joins, for what writers and what readers of the lock left.
+  EXPECT_EQ(clocks("t2|acq(m)|"), (Fired{{kQuick, 3}, {kWhole, 1}}));
+  EXPECT_EQ(clocks("t2|acq(m)| t2|acq(l)|"), (Fired{{kQuick, 5}, {kWhole, 1}}));
+  EXPECT_EQ(clocks("t2|acq(m)| t2|acq(l)| t2|rel(l)| t2|rel(m)|"), (Fired{{kQuick, 7}, {kWhole, 1}}));
+  EXPECT_EQ(races("pacer", std::string(kReleases) + "t2|acq(m)| t2|r(x)|"), Races{});
+}
+
+struct PacerCase {
+  std::string_view text;
+  Fired fired;
+  Races races = {};
+};
+
+// Table 4, each rule in a period and outside of one; where its condition "race-free" does not hold, there is a report.
+TEST(Pacer, Table4RuleByRule) {
+  for (const PacerCase& c : std::initializer_list<PacerCase>{
+           // (1)
+           {"T0|sample| T0|r(x)| T0|r(x)|", {{"read exclusive", 1}, {"read same epoch", 1}}},
+           {"T0|sample| T0|r(x)| T0|rest| T0|r(x)|", {{"read exclusive", 1}, {"read same epoch", 1}}},
+           // (2): outside, nothing is left of the read.
+           {"T0|sample| T0|r(x)| T0|rel(m)| T0|r(x)|", {{"read exclusive", 2}}},
+           {"T0|sample| T0|r(x)| T0|rel(m)| T0|rest| T0|r(x)| T0|r(x)|",
+            {{"read exclusive", 1}, {"reads dropped", 1}, {"not sampled", 1}}},
+           {"T0|sample| T0|w(x)| T1|r(x)|", {{"write exclusive", 1}, {"read exclusive", 1}}, {"write-read 2-3"}},
+           {"T0|sample| T0|w(x)| T0|rest| T1|r(x)|",
+            {{"write exclusive", 1}, {"reads dropped", 1}},
+            {"write-read 2-4"}},
+           // (3): outside, the thread's own read is dropped, and the others stay.
+           {"T0|sample| T0|r(x)| T1|r(x)| T2|r(x)|", {{"read exclusive", 1}, {"read share", 1}, {"read shared", 1}}},
+           {"T0|sample| T0|r(x)| T1|r(x)| T0|rel(m)| T0|rest| T0|r(x)| T1|r(x)|",
+            {{"read exclusive", 1}, {"read share", 1}, {"reads dropped", 1}, {"read same epoch", 1}}},
+           {"T0|sample| T0|r(x)| T0|rest| T1|r(x)| T1|w(x)|",
+            {{"read exclusive", 1}, {"reads dropped", 1}, {"write dropped", 1}},
+            {"read-write 2-5"}},
+           // (4)
+           {"T0|sample| T0|w(x)| T0|w(x)|", {{"write exclusive", 1}, {"write same epoch", 1}}},
+           {"T0|sample| T0|w(x)| T0|rest| T0|w(x)|", {{"write exclusive", 1}, {"write same epoch", 1}}},
+           // (5): outside, nothing is left at all.
+           {"T0|sample| T0|r(x)| T0|w(x)|", {{"read exclusive", 1}, {"write exclusive", 1}}},
+           {"T0|sample| T0|r(x)| T0|w(x)| T0|rel(m)| T0|rest| T0|w(x)| T0|r(x)| T0|w(x)|",
+            {{"read exclusive", 1}, {"write exclusive", 1}, {"write dropped", 1}, {"not sampled", 2}}},
+           {"T0|sample| T0|w(x)| T0|rest| T1|w(x)|",
+            {{"write exclusive", 1}, {"write dropped", 1}},
+            {"write-write 2-4"}},
+           {"T0|sample| T0|r(x)| T0|rest| T1|w(x)|", {{"read exclusive", 1}, {"write dropped", 1}}, {"read-write 2-4"}},
+       }) {
+    EXPECT_EQ(fired(c.text, false), c.fired) << c.text;
+    EXPECT_EQ(races("pacer", c.text), c.races) << c.text;
+  }
+}
+
+// Table 5: a period begins with a tick of every thread (1), and ends without one (2). A tick shows in the next access.
+TEST(Pacer, Table5RuleByRule) {
+  for (const auto& [text, fires] : std::initializer_list<std::pair<std::string_view, Fired>>{
+           {"T0|sample| T0|w(x)| T1|r(y)| T0|rest| T0|sample| T0|w(x)| T1|r(y)|",
+            {{"write exclusive", 2}, {"read exclusive", 2}}},
+           {"T0|sample| T0|w(x)| T1|r(y)| T0|rest| T0|w(x)| T1|r(y)|",
+            {{"write exclusive", 1}, {"read exclusive", 1}, {"write same epoch", 1}, {"read same epoch", 1}}},
+       }) {
+    EXPECT_EQ(fired(text, false), fires) << text;
+  }
+}
+
+// Table 6: what each action orders, in a period and outside of one; and that what comes after its inc() is not ordered.
+TEST(Pacer, Table6RuleByRule) {
+  for (const auto& [text, expected] : std::initializer_list<std::pair<std::string_view, Races>>{
+           // (1), (2): acquire, release
+           {"T0|sample| T0|w(x)| T0|rel(m)| T1|acq(m)| T1|r(x)|", {}},
+           {"T0|sample| T0|w(x)| T0|rest| T0|rel(m)| T1|acq(m)| T1|r(x)|", {}},
+           {"T0|sample| T0|rel(m)| T0|w(x)| T1|acq(m)| T1|r(x)|", {"write-read 3-5"}},
+           // (3): fork
+           {"T0|sample| T0|w(x)| T0|fork(T1)| T1|r(x)|", {}},
+           {"T0|sample| T0|w(x)| T0|rest| T0|fork(T1)| T1|r(x)|", {}},
+           {"T0|sample| T0|fork(T1)| T0|w(x)| T1|r(x)|", {"write-read 3-4"}},
+           // (4): join
+           {"T0|sample| T0|fork(T1)| T1|w(x)| T1|end| T0|join(T1)| T0|r(x)|", {}},
+           {"T0|sample| T0|fork(T1)| T1|w(x)| T0|rest| T1|end| T0|join(T1)| T0|r(x)|", {}},
+           // (5), (6): volatiles
+           {"T0|sample| T0|w(x)| T0|store(v,release)| T1|load(v,acquire)| T1|r(x)|", {}},
+           {"T0|sample| T0|w(x)| T0|rest| T0|store(v,release)| T1|load(v,acquire)| T1|r(x)|", {}},
+           {"T0|sample| T0|store(v,release)| T0|w(x)| T1|load(v,acquire)| T1|r(x)|", {"write-read 3-5"}},
+       }) {
+    EXPECT_EQ(races("pacer", text), expected) << text;
+  }
+}
+
+// Table 7. A volatile that several threads write between periods gathers what they know, whoever wrote last: algorithm 16; here it takes
+// a read-modify-write, since a plain store of C++ begins anew.
+TEST(Pacer, Table7RuleByRule) {
+  // (1)-(3): a copy has all of the clock; a tick after it, in periods only.
+  EXPECT_EQ(fired("T0|sample| T0|w(x)| T0|rel(m)| T0|w(x)|", false), (Fired{{"write exclusive", 2}}));
+  EXPECT_EQ(fired("T0|sample| T0|w(x)| T0|rest| T0|rel(m)| T0|w(x)|", false),
+            (Fired{{"write exclusive", 1}, {"write same epoch", 1}}));
+  // (4): the same version again. (6): something new. (5): another version, of which nothing is new: T0 has learned what T1 knew.
+  const std::string six = "T0|rest| T0|rel(m)| T1|acq(m)| ";
+  EXPECT_EQ(fired(six, true), (Fired{{kQuick, 2}, {kWhole, 1}}));
+  EXPECT_EQ(fired(six + "T1|acq(m)|", true), (Fired{{kQuick, 4}, {kWhole, 1}}));
+  const std::string five = six + "T1|rel(k)| T0|acq(k)| T0|rel(l)| T1|acq(l)| ";
+  EXPECT_EQ(fired(five, true), (Fired{{kQuick, 6}, {kWhole, 3}}));
+  EXPECT_EQ(fired(five + "T1|acq(l)|", true), (Fired{{kQuick, 8}, {kWhole, 3}}));
+  // (7)-(9)
+  EXPECT_EQ(races("pacer", "T0|sample| T0|w(x)| T1|w(y)| T0|rest| T0|store(v,release)| T1|rmw(v,release)| "
+                           "T2|load(v,acquire)| T2|r(x)| T2|r(y)|"),
+            Races{});
+  EXPECT_EQ(races("pacer", "T0|sample| T0|w(x)| T1|w(y)| T0|store(v,release)| T1|rmw(v,release)| T2|load(v,acquire)| "
+                           "T2|r(x)| T2|r(y)|"),
+            Races{});
+}
+
+// Table 3: between periods nearly all joins and copies are O(1), where threads talk to each other all the time.
+TEST(Pacer, Table3ClocksAreSeldomLookedThrough) {
+  std::string text;
+  for (int i = 1; i < 16; ++i) text += "T0|fork(T" + std::to_string(i) + ")| ";
+  Random random(1);
+  for (int i = 0; i < 40000; ++i) {
+    const std::string thread = "T" + std::to_string(random.below(16)), lock = "L" + std::to_string(random.below(8));
+    text +=
+        thread + "|acq(" + lock + ")| " + thread + "|w(V" + lock.substr(1) + ")| " + thread + "|rel(" + lock + ")| ";
+  }
+  uint64_t counts[2][2] = {};
+  for (const RuleCount& r : run("pacer,rate=3%,period=2000", text).rules) {
+    for (const bool in_period : {false, true}) {
+      for (const bool whole : {false, true}) {
+        if (r.rule == ClockOperations::kNames[in_period][whole]) counts[in_period][whole] = r.count;
+      }
+    }
+  }
+  EXPECT_GT(counts[1][1], 100U) << "no period was drawn";
+  EXPECT_GT(counts[0][0], 100000U);
+  EXPECT_LT(static_cast<double>(counts[0][1]), 0.01 * static_cast<double>(counts[0][0]));
 }
 
 // Algorithms 7 and 8 of PACER, branch by branch, on one variable.

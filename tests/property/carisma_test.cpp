@@ -63,12 +63,12 @@ Trace bank() {
   return trace;
 }
 
-CarismaOptions forty_percent() { return {.strategy = CarismaStrategy::Fls, .rate = parts(0.4), .min = parts(0.001)}; }
+CarismaOptions forty_percent() { return {.law = {CarismaStrategy::Fls, parts(0.4), parts(0.001)}}; }
 
 // A budget of 4 for contexts of 8 and 2: two each, at 25% and 100%.
 TEST(CarismaBank, TwoContextsShareTheBudgetEvenly) {
   CarismaOptions all = forty_percent();
-  all.rate = parts(1);
+  all.law.rate = parts(1);
   const CarismaState known = run(all, {}, bank());
   ASSERT_EQ(known.contexts.size(), 2U);
   std::multiset<double> sizes;
@@ -83,7 +83,7 @@ TEST(CarismaBank, TwoContextsShareTheBudgetEvenly) {
 TEST(CarismaBank, TheRaceIsAlwaysFound) {
   constexpr uint64_t kSeeds = 2000;
   CarismaOptions options = forty_percent();
-  options.rate = parts(1);
+  options.law.rate = parts(1);
   const CarismaState known = run(options, {}, bank());
   double sampled = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -117,7 +117,7 @@ TEST(CarismaBank, DepthTellsCallersApart) {
 // Table 3: a context at 25% where the least is 30%. cls and fls go up to it; aas keeps to 25% by bursts of 10 and pauses of 2 writes.
 TEST(CarismaTable3, TheLeastRateOfAContext) {
   for (const CarismaStrategy strategy : kStrategies) {
-    const CarismaOptions options{.strategy = strategy, .rate = parts(0.25), .min = parts(0.3)};
+    const CarismaOptions options{.law = {strategy, parts(0.25), parts(0.3)}};
     CarismaState state;
     state.trials = 1;
     state.contexts[1] = {strategy == CarismaStrategy::Cls ? 4U : 12U, parts(1)};
@@ -161,7 +161,7 @@ TEST(Carisma, ContextsAreWhoWhatAndWhere) {
 
 TEST(Carisma, ALocationIsDecidedAtItsFirstAccessUntilItsMemoryIsAllocatedAnew) {
   for (const CarismaStrategy strategy : {CarismaStrategy::Cls, CarismaStrategy::Fls}) {
-    CarismaFilter filter({.strategy = strategy, .rate = parts(0.5)});
+    CarismaFilter filter({.law = {.strategy = strategy, .rate = parts(0.5)}});
     int changes = 0;
     bool before = false;
     for (uint64_t life = 0; life < 400; ++life) {
@@ -180,7 +180,7 @@ TEST(Carisma, ALocationIsDecidedAtItsFirstAccessUntilItsMemoryIsAllocatedAnew) {
 
 // aas: pauses and bursts of writes; a read passes if a write would. Here 10 of 40, from any place in the cycle.
 TEST(Carisma, AdaptiveAccessSamplingGoesInBursts) {
-  const CarismaOptions options{.strategy = CarismaStrategy::Aas, .rate = parts(0.25), .min = parts(1)};
+  const CarismaOptions options{.law = {CarismaStrategy::Aas, parts(0.25), parts(1)}};
   std::set<uint64_t> starts;
   for (uint64_t i = 0; i < 300; ++i) {
     CarismaOptions seeded = options;
@@ -229,7 +229,7 @@ TEST(Carisma, EstimatesSizesWithoutBias) {
   for (const CarismaStrategy strategy : kStrategies) {
     double sum = 0, squares = 0;
     for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      const CarismaOptions options{.strategy = strategy, .rate = parts(0.1), .min = parts(0.5), .seed = seed};
+      const CarismaOptions options{.law = {strategy, parts(0.1), parts(0.5)}, .seed = seed};
       const double size = run(options, {}, program.trace).contexts.begin()->second.size();
       sum += size;
       squares += size * size;
@@ -252,7 +252,7 @@ TEST(Carisma, SamplesAboutTheTargetRate) {
       double sum = 0, squares = 0;
       for (int trial = 0; trial < kTrials; ++trial) {
         FilterStats stats;
-        state.add(run({.strategy = strategy, .rate = parts(rate), .min = least}, state, program.trace, &stats));
+        state.add(run({.law = {strategy, parts(rate), least}}, state, program.trace, &stats));
         const double effective = stats.sampling->effective();
         sum += effective;
         squares += effective * effective;
@@ -278,7 +278,8 @@ TEST(Carisma, ARareContextGetsItsShareAsTrialsGoOn) {
     for (int repetition = 0; repetition < kRepetitions; ++repetition) {
       CarismaState state;
       for (int trial = 0; trial < kTrials; ++trial) {
-        CarismaFilter filter({.strategy = strategy, .rate = parts(0.1), .seed = static_cast<uint64_t>(repetition)});
+        CarismaFilter filter(
+            {.law = {.strategy = strategy, .rate = parts(0.1)}, .seed = static_cast<uint64_t>(repetition)});
         filter.set_state(state);
         const auto kept = filter.pass(trace);
         const bool found = kept.back().op == Op::Write && kept.back().target == 0x1000;
@@ -296,7 +297,7 @@ TEST(Carisma, ARareContextGetsItsShareAsTrialsGoOn) {
 TEST(Carisma, EachTrialDrawsAnew) {
   const Program program({1000});
   const auto kept = [&](uint64_t seed, uint64_t trials) {
-    CarismaFilter filter({.strategy = CarismaStrategy::Cls, .rate = parts(0.1), .seed = seed});
+    CarismaFilter filter({.law = {.strategy = CarismaStrategy::Cls, .rate = parts(0.1)}, .seed = seed});
     CarismaState state;
     state.trials = trials;
     filter.set_state(state);

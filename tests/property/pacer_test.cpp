@@ -110,9 +110,18 @@ uint64_t times(const DetectorStage& pacer, std::string_view rule) {
 }
 
 TEST(Pacer, KeepsNothingOfWhatIsNotSampled) {
-  std::string text = "T0|fork(T1)| ";
-  for (int i = 0; i < 100; ++i) text += "T0|acq(L1)| T0|w(V" + std::to_string(i) + ")| T0|rel(L1)| ";
-  const Trace trace = parse_trace(text).events;
+  const auto writes_to = [](int variables) {
+    std::string text = "T0|fork(T1)| T0|alloc(0x10000,64)| T0|w(0x10000,8)| ";
+    for (int i = 1; i < variables; ++i) text += "T0|acq(L1)| T0|w(V" + std::to_string(i) + ")| T0|rel(L1)| ";
+    return parse_trace(text).events;
+  };
+  const auto bytes = [&](int variables) {
+    const auto pacer = make("pacer", {{"rate", "0"}});
+    pacer->process(writes_to(variables));
+    return pacer->findings().bytes;
+  };
+  EXPECT_EQ(bytes(2), bytes(2000));
+  const Trace trace = writes_to(100);
   const auto off = make("pacer", {{"rate", "0"}}), on = make("pacer", {{"rate", "100%"}});
   off->process(trace);
   on->process(trace);

@@ -58,7 +58,9 @@ uint64_t trials_of(const std::string& chain) {
 // min(max(ceil(log 0.05 / log(1 - r)), 50), 500)
 TEST(Trials, are_chosen_by_the_sampling_rate) {
   EXPECT_EQ(trials_of("fasttrack"), 50U);
-  EXPECT_EQ(trials_of("carisma,rate=1%:fasttrack"), 50U);  // of a program, the filter sees nothing
+  EXPECT_EQ(trials_of("literace:fasttrack"), 50U);
+  EXPECT_EQ(trials_of("carisma,rate=1%:fasttrack"), 299U);
+  EXPECT_EQ(trials_of("carisma,rate=10%:pacer,rate=10%"), 299U);
   EXPECT_EQ(trials_of("pacer,rate=100%"), 50U);
   EXPECT_EQ(trials_of("pacer,rate=10%"), 50U);
   EXPECT_EQ(trials_of("pacer"), 99U);

@@ -2,6 +2,7 @@
 // access turns out to be new in its epoch (tests/runtime/check_library.py counts the instructions).
 #include "runtime/abi/abi.h"
 #include "runtime/abi/accesses.h"
+#include "runtime/literace.h"
 #include "runtime/this_detector.h"
 
 using namespace pf;
@@ -44,7 +45,7 @@ void range(const void* p, uintptr_t size, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
   ++t->accesses;
-  Host::access_slow<kOp>(*t, address_of(p), size, pc);
+  if (Host::is_wanted<kOp>(*t, address_of(p), size)) Host::access_slow<kOp>(*t, address_of(p), size, pc);
 }
 
 }  // namespace
@@ -56,9 +57,25 @@ PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range<
 
 // --- the call stack ---
 
+namespace {
+
+// With a filter that samples by function, or on a thread that we have not met.
+[[gnu::noinline]] void enter_slow(uintptr_t caller, uintptr_t stack_pointer, uintptr_t pc) {
+  if (Thread* t = self; t != nullptr) literace::enter(*t, caller, stack_pointer, pc);
+}
+[[gnu::noinline]] void leave_slow() {
+  if (Thread* t = self; t != nullptr) literace::leave(*t);
+}
+
+}  // namespace
+
 PF_EXPORT void __tsan_func_entry(void* caller) {
-  if (Thread* t = self; t != nullptr) enter_function(*t, address_of(caller), address_of(__builtin_dwarf_cfa()));
+  if (Thread* t = in_calls; t != nullptr) [[likely]]
+    return enter_function(*t, address_of(caller), address_of(__builtin_dwarf_cfa()));
+  enter_slow(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
 }
 PF_EXPORT void __tsan_func_exit() {
-  if (Thread* t = self; t != nullptr) leave_function(*t);
+  if (Thread* t = in_calls; t != nullptr) [[likely]]
+    return leave_function(*t);
+  leave_slow();
 }

@@ -6,6 +6,7 @@
 #include "runtime/host.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/registry.h"
+#include "runtime/sampler.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -114,7 +115,7 @@ PF_EXPORT void __tsan_switch_to_fiber(void* fiber, unsigned flags) {
   Thread* t = current();
   if (t == nullptr || fiber == nullptr) return;
   if ((flags & kNoOrder) == 0) host::post(*t, address_of(fiber));
-  self = static_cast<Thread*>(fiber);
+  sampler::become(static_cast<Thread*>(fiber));
   if ((flags & kNoOrder) == 0) host::take(*self, address_of(fiber));
 }
 PF_EXPORT void __tsan_set_fiber_name(void* fiber, const char* name) {

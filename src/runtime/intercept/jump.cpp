@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/literace.h"
 #include "runtime/objects.h"
 
 using namespace pf::rt;
@@ -41,6 +42,7 @@ void use(Thread& t, const CallStack& s) {
   t.bottom = s.bottom;
   t.top = s.top;
   t.end = s.end;
+  literace::look_at_top(t);
 }
 
 CallStack fresh_call_stack() {

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "runtime/intercept/intercept.h"
+#include "runtime/literace.h"
 #include "runtime/runtime.h"
 
 using namespace pf::rt;
@@ -96,6 +97,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
       enter_function(*t, static_cast<uintptr_t>(machine->uc_mcontext.gregs[REG_RIP]) + 1,
                      address_of(__builtin_frame_address(0)));
     }
+    literace::look_at_top(*t);
   }
   if ((handler.flags & SA_SIGINFO) != 0) {
     handler.function(number, info, context);
@@ -105,6 +107,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
   if (t == nullptr) return;
   leave_function(*t);
   leave_function(*t);
+  literace::look_at_top(*t);
   t->inside = inside;
 }
 

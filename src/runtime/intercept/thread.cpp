@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "runtime/carisma.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
@@ -93,6 +94,7 @@ PF_EXPORT int pthread_create(pthread_t* handle, const pthread_attr_t* attributes
   if (t == nullptr) return real_pthread_create(handle, attributes, function, argument);
   Thread* child = registry::announce(*t, PF_CALLER_PC);
   child->info->detached = wants_detached(attributes);
+  child->info->type = carisma::thread_type(reinterpret_cast<uintptr_t>(function), child->info->created_at);
   Start start{function, argument, child, 0};
   const int result = real_pthread_create(handle, attributes, &run_thread, &start);
   if (result != 0) {

@@ -5,7 +5,9 @@
 // RUN: %with pacer,rate=50%%,period=2 %norace %t 64
 // RUN: %with pacer,rate=10%%,period=7 %norace %t 64
 // RUN: %with pacer,rate=100%% %norace %t 8
+// The load of tests/runtime/toggle, too, which goes on for so many seconds.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
@@ -31,7 +33,7 @@ void work(int own) {
       if (table[i % 16] == -1) std::abort();
     }
     if (ready.load(std::memory_order_acquire) != 0 && published != 1) std::abort();
-    if (i == 100 && own == 0) {
+    if (i == 100 && own == 0 && ready.load(std::memory_order_relaxed) == 0) {
       published = 1;
       ready.store(1, std::memory_order_release);
     }
@@ -45,8 +47,15 @@ void work(int own) {
   }
 }
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(count > 2 ? std::atoi(arguments[2]) : 0);
   std::vector<std::thread> threads;
-  for (int i = 0; i < std::atoi(arguments[1]); ++i) threads.emplace_back(work, i);
+  for (int i = 0; i < std::atoi(arguments[1]); ++i) {
+    threads.emplace_back([i, end] {
+      do work(i);
+      while (Clock::now() < end);
+    });
+  }
   for (std::thread& t : threads) t.join();
 }

@@ -1,0 +1,40 @@
+#include "runtime/sampler.h"
+
+#include "core/hash.h"
+#include "runtime/options.h"
+
+namespace pf::rt::sampler {
+namespace {
+
+constinit uint64_t g_seed = 0;
+
+uint64_t seed_of_options() {
+  return g_options.has_filter_seed ? hash_with(g_options.filter_seed, g_options.trial) : fresh_seed();
+}
+
+}  // namespace
+
+void start() {
+  if (!is_used()) return;
+  g_seed = seed_of_options();
+  carisma::start();
+}
+bool is_used() { return literace::is_used() || carisma::is_used(); }
+uint64_t seed() { return g_seed; }
+
+void become(Thread* t) {
+  self = t;
+  in_calls = literace::is_used() ? nullptr : t;
+  watched = is_used() ? nullptr : t;
+  if (t != nullptr) literace::look_at_top(*t);
+}
+
+bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size) {
+  const bool passed = t.bursts != nullptr  ? literace::passes_outside(t)
+                      : carisma::is_used() ? carisma::passes(t, op, address, size)
+                                           : true;
+  if (!passed) ++t.dropped;
+  return passed;
+}
+
+}  // namespace pf::rt::sampler
