@@ -16,8 +16,8 @@ nlohmann::ordered_json to_json(const EngineInfo& e) {
   for (const OptionInfo& o : e.options) {
     options.push_back({{"name", o.name}, {"argument", o.argument}, {"default", o.fallback}, {"help", o.help}});
   }
-  return {{"name", e.name},           {"kind", kind_name(e)}, {"summary", e.summary},
-          {"guarantee", e.guarantee}, {"source", e.source},   {"options", options}};
+  return {{"name", e.name},     {"kind", kind_name(e)}, {"summary", e.summary}, {"guarantee", e.guarantee},
+          {"source", e.source}, {"offline", e.offline}, {"options", options}};
 }
 
 void print_details(const EngineInfo& e) {

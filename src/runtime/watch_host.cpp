@@ -55,6 +55,8 @@ void draw_places() {
 
 // Without breakpoints every access has to be compared.
 void compare_all() {
+  if ((__atomic_load_n(&WatchHost::g_places[WatchHost::kPlaces - 1], __ATOMIC_RELAXED) & WatchHost::kCompared) != 0)
+    return;
   for (uint8_t& place : WatchHost::g_places) __atomic_fetch_or(&place, WatchHost::kCompared, __ATOMIC_RELAXED);
 }
 

@@ -155,9 +155,9 @@ Slot* slot_for(uint64_t now) {
   return s;
 }
 
-void set_breakpoint(const Slot& s, uint64_t ticket, uint64_t began) {
-  const On on = s.sample.write ? On::Access : On::Write;
-  if (!breakpoints::arm(index_of(s), s.sample.address, s.sample.length, on, ticket)) lose_hardware();
+void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket, uint64_t began) {
+  const On on = sample.write ? On::Access : On::Write;
+  if (!breakpoints::arm(index_of(s), sample.address, sample.length, on, ticket)) lose_hardware();
   const uint64_t now = nanoseconds();
   resume_after(now, now - began + kTrapCost);
 }
@@ -236,10 +236,12 @@ uint64_t arm(const Sample& sample) {
   const uint64_t ticket = ticket_of(fresh, index_of(*s));
   __atomic_store_n(&s->state, state_of(fresh, Changing), __ATOMIC_RELEASE);
   fill(*s, sample, now);
-  if (is_hardware()) set_breakpoint(*s, ticket, now);
   count(g_statistics.armed);
   __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&s->state, state_of(fresh, Waiting), __ATOMIC_RELEASE);
+  // Last, since threads trap as soon as they have it. Should the sample be taken before all have it, the breakpoint stays where it is
+  // until the next trap, which finds nobody waiting.
+  if (is_hardware()) set_breakpoint(*s, sample, ticket, now);
   return ticket;
 }
 
@@ -277,7 +279,8 @@ bool hit(const Clock& clock, const Trap& trap, Sample& with) {
   const uint64_t state = state_of(s);
   if (state != state_of(trap.tag / kBreakpoints, Waiting) || relaxed(s.sample.address) != trap.address) {
     count(g_statistics.late);
-    if (phase(state) == Free && own(s, state)) free(s);  // a thread born while it changed may have it still
+    if (phase(state) == Free && own(s, state))
+      free(s);  // it was taken, or the thread born, while the breakpoint changed
     return false;
   }
   if (relaxed(s.sample.thread) == &clock) {

@@ -1,7 +1,7 @@
 // Two threads count in a loop: each engine that watches finds it, with breakpoints and without.
 // RUN: %cxx -O1 %s -o %t
-// RUN: %with "clockrace,rate=100%% clockrace,rate=100%%,symmetric,limit=30ms collision,rate=100%%,delay=1ms,overhead=50%%" %race %t | %FileCheck %s
-// RUN: env PHOTOFINISH_OPTIONS=breakpoints=0 %with "clockrace,rate=100%% collision,rate=100%%,delay=1ms,overhead=50%%" %race %t | %FileCheck %s --check-prefixes=CHECK,SOFT
+// RUN: %with "clockrace,rate=100%%,overhead=50%% clockrace,rate=100%%,overhead=50%%,symmetric,limit=30ms collision,rate=100%%,delay=1ms,overhead=50%%" %race %t | %FileCheck %s
+// RUN: env PHOTOFINISH_OPTIONS=breakpoints=0 %with "clockrace,rate=100%%,overhead=50%% collision,rate=100%%,delay=1ms,overhead=50%%" %race %t | %FileCheck %s --check-prefixes=CHECK,SOFT
 #include <thread>
 
 #include "order.h"
@@ -9,7 +9,7 @@
 int counter;
 
 void count() {
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < 2000000; ++i) {
     ++counter;
     use(&counter);
   }

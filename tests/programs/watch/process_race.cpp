@@ -1,7 +1,7 @@
 // A forked child has breakpoints of its own; a program that closes all descriptors loses them, and accesses are compared from then on.
 // RUN: %cxx -O1 %s -o %t
-// RUN: %with "clockrace,rate=100%%" %race %t fork | %FileCheck %s --check-prefixes=CHECK,FORK
-// RUN: %with "clockrace,rate=100%%" %race %t close | %FileCheck %s
+// RUN: %with "clockrace,rate=100%%,overhead=50%%" %race %t fork | %FileCheck %s --check-prefixes=CHECK,FORK
+// RUN: %with "clockrace,rate=100%%,overhead=50%%" %race %t close | %FileCheck %s
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 int counter;
 
 void count() {
-  for (int i = 0; i < 500000; ++i) {
+  for (int i = 0; i < 2000000; ++i) {
     ++counter;
     use(&counter);
   }
