@@ -23,6 +23,11 @@ struct ContextPlan {
   bool in_burst(uint64_t phase) const { return phase >= pause; }
 };
 
+constexpr uint64_t nearest_whole(double x) {
+  const auto below = static_cast<uint64_t>(x);
+  return x - static_cast<double>(below) < 0.5 ? below : below + 1;
+}
+
 struct CarismaLaw {
   CarismaStrategy strategy = CarismaStrategy::Aas;
   uint64_t rate = *parse_rate("1%");
@@ -33,11 +38,11 @@ struct CarismaLaw {
   // For a context that is to have this rate. Only `aas` goes below the least rate of locations: in bursts.
   ContextPlan plan(uint64_t exact, uint64_t longest_pause = ~uint64_t{0}) const {
     if (strategy != CarismaStrategy::Aas || exact >= min || exact == 0) return {exact, 0, exact};
-    const double least = static_cast<double>(min), wanted = static_cast<double>(exact);
+    const auto least = static_cast<double>(min), wanted = static_cast<double>(exact);
     constexpr auto kBurst = static_cast<double>(ContextPlan::kBurst);
-    const uint64_t pause = std::min(static_cast<uint64_t>(kBurst * (least / wanted - 1) + 0.5), longest_pause);
+    const uint64_t pause = std::min(nearest_whole(kBurst * (least / wanted - 1)), longest_pause);
     const double share = kBurst / (kBurst + static_cast<double>(pause));
-    return {min, pause, static_cast<uint64_t>(least * share + 0.5)};
+    return {min, pause, nearest_whole(least * share)};
   }
 };
 

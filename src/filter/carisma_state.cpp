@@ -114,12 +114,13 @@ void CarismaState::add(const CarismaState& other) {
 std::map<uint64_t, uint64_t> CarismaState::next_rates(const CarismaLaw& law) const {
   const auto share = [](uint64_t parts) { return static_cast<double>(parts) * 0x1p-32; };
   std::vector<ContextSums> sums;
+  sums.reserve(contexts.size());
   for (const auto& [id, known] : contexts) sums.push_back(known);
   const bool by_access = law.strategy == CarismaStrategy::Aas;  // which can go below the least rate of locations
   const std::vector<double> shares = context_rates(sums, share(law.rate), by_access ? 0 : share(law.min));
   std::map<uint64_t, uint64_t> rates;
   std::size_t i = 0;
-  for (const auto& [id, known] : contexts) rates[id] = static_cast<uint64_t>(shares[i++] * 0x1p32 + 0.5);
+  for (const auto& [id, known] : contexts) rates[id] = nearest_whole(shares[i++] * 0x1p32);
   return rates;
 }
 

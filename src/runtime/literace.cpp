@@ -10,7 +10,7 @@ namespace {
 BurstLaw law() { return {g_options.burst, !g_options.has_filter_seed || g_options.filter_seed != 0}; }
 
 Function& slot_of(const Bursts& b, uintptr_t pc) {
-  for (uint32_t i = static_cast<uint32_t>(hash_with(0, pc));; ++i) {
+  for (auto i = static_cast<uint32_t>(hash_with(0, pc));; ++i) {
     Function& f = b.functions[i & (b.capacity - 1)];
     if (f.pc == pc || f.pc == 0) return f;
   }

@@ -113,13 +113,17 @@ std::size_t word_length(const char* text, const char* stop) {
   return n;
 }
 
+using SetOne = void (*)(const Pair&);
+SetOne setter_of(const char* stage, std::size_t name) {
+  if (is(stage, name, "tree")) return &set_of_tree;
+  if (is(stage, name, "literace")) return &set_of_literace;
+  if (is(stage, name, "carisma")) return &set_of_carisma;
+  return &set_of_detector;
+}
+
 // A stage as the chain has it, `tree,exact` or `simplelock,q=0`: its name first, as an option without a value.
 void set_of_stage(const char* stage, std::size_t size) {
-  const std::size_t name = word_length(stage, ",:");
-  auto* set_one = is(stage, name, "tree")       ? &set_of_tree
-                  : is(stage, name, "literace") ? &set_of_literace
-                  : is(stage, name, "carisma")  ? &set_of_carisma
-                                                : &set_of_detector;
+  const SetOne set_one = setter_of(stage, word_length(stage, ",:"));
   for (const char* p = stage; p < stage + size;) {
     const std::size_t whole = word_length(p, ",:"), key = word_length(p, "=,:");
     set_one({p, key, p + key + 1, whole == key ? 0 : whole - key - 1});

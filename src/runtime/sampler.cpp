@@ -30,9 +30,9 @@ void become(Thread* t) {
 }
 
 bool passes(Thread& t, Op op, uintptr_t address, uintptr_t size) {
-  const bool passed = t.bursts != nullptr  ? literace::passes_outside(t)
-                      : carisma::is_used() ? carisma::passes(t, op, address, size)
-                                           : true;
+  bool passed = true;  // of a thread that was just met, without a filter
+  if (t.bursts != nullptr) passed = literace::passes_outside(t);
+  if (carisma::is_used()) passed = carisma::passes(t, op, address, size);
   if (!passed) ++t.dropped;
   return passed;
 }

@@ -1,10 +1,10 @@
 // Calls that end by a jump, by an exception or by a change of context give way to the call they return to: one that is sampled
 // is seen again at once, one that is not stays unseen.
 // RUN: %cxx -O1 %s -o %t && %with "literace,burst=5,seed=0:fasttrack" %race %t | %FileCheck %s --implicit-check-not="on global unseen"
-// CHECK-DAG: race: write-write on global after_jump
-// CHECK-DAG: race: write-write on global after_exception
-// CHECK-DAG: race: write-write on global after_context
-// CHECK-DAG: race: write-write on global after_signal
+// CHECK: race: write-write on global after_jump
+// CHECK: race: write-write on global after_exception
+// CHECK: race: write-write on global after_context
+// CHECK: race: write-write on global after_signal
 // RUN: %with fasttrack %race %t | %FileCheck %s --check-prefix=PLAIN
 // PLAIN: race: write-write on global unseen
 #include <setjmp.h>
