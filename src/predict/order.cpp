@@ -48,7 +48,7 @@ class Order::Builder {
   Builder(Order& order, Relation relation, bool heed_missing, const Order* hb = nullptr,
           const LockEdges* edges = nullptr)
       : order_(order), model_(order.model_), relation_(relation), heeds_missing_(heed_missing), hb_(hb), edges_(edges),
-        calls_(order.model_), fences_(model_.threads()), relaxed_(model_.threads()) {
+        calls_(order.model_), fences_(model_.threads(), kNone), relaxed_(model_.threads()) {
     order_.up_to_.reserve(size_t{model_.size()} * model_.threads());
     order_.enabling_.reserve(order_.up_to_.capacity());
   }
@@ -61,8 +61,8 @@ class Order::Builder {
       if (model_.previous(i) != kNone) join(clock_, order_.up_to(model_.previous(i)));
       join_event(model_.fork_of(t));
       if (heeds_missing_) calls_.join_own(t, clock_);
-      append(order_.enabling_);
       if (heeds_missing_) calls_.join_reaching(e, clock_);
+      append(order_.enabling_);
       needs(i, e);
       if (hb_ == nullptr) clock_[t] = model_.position(i) + 1;
       append(order_.up_to_);
@@ -81,6 +81,16 @@ class Order::Builder {
   void join_event(Index before) {
     if (before != kNone) join(clock_, all_before(before));
   }
+  // What threads have given to an object, for others to take; their own comes after it by program order, which is no part of CP.
+  using Given = std::map<Thread, Clock>;
+  void give(Given& to, Index i) { join(to[model_.thread(i)], all_before(i)); }
+  void take(const Given& from, Thread own) {
+    for (const auto& [giver, clock] : from)
+      if (giver != own) join(clock_, clock);
+  }
+  static void give_all(Given& to, const Given& from) {
+    for (const auto& [giver, clock] : from) join(to[giver], clock);
+  }
   void join_all(const std::vector<Index>& before) {
     for (const Index b : before) join_event(b);
   }
@@ -90,18 +100,18 @@ class Order::Builder {
     switch (e.op) {
       case Op::Read: return reads(i);
       case Op::AtomicLoad:
-      case Op::AtomicRmw: return orders_hb() ? reads_atomically(e) : reads(i);
+      case Op::AtomicRmw: return orders_hb() ? reads_atomically(i, e) : reads(i);
       case Op::Acquire: join(clock_, read_released_[e.target]); [[fallthrough]];
       case Op::ReadAcquire:
         join(clock_, released_[e.target]);
         if (edges_ != nullptr) join_all((*edges_)[i]);
         return;
       case Op::Join: return joins(e);
-      case Op::BarrierLeave: return join_all(entered_[{e.target, model_.window().rounds[i]}]);
+      case Op::BarrierLeave: return take(entered_[{e.target, model_.window().rounds[i]}], model_.thread(i));
       case Op::Wake: return wakes(i);
-      case Op::SemWait: return takes(e);
+      case Op::SemWait: return takes(i, e);
       case Op::Fence:
-        if (orders_hb() && acquires(e.order)) join(clock_, relaxed_[model_.thread(i)]);
+        if (orders_hb() && acquires(e.order)) take(relaxed_[model_.thread(i)], model_.thread(i));
         return;
       default: return;
     }
@@ -117,13 +127,17 @@ class Order::Builder {
       case Op::ReadRelease:
         if (relation_ >= Relation::Hb) join(read_released_[e.target], clock_);
         return;
-      case Op::BarrierEnter: entered_[{e.target, model_.window().rounds[i]}].push_back(i); return;
+      case Op::BarrierEnter:
+        give(entered_[{e.target, model_.window().rounds[i]}], i);
+        give(entered_[{e.target, Window::kUnknownRound}], i);
+        return;
       case Op::Notify: notifies_[e.target].push_back(i); return;
-      case Op::SemPost: join(posted_[e.target], all_before(i)); return;
+      case Op::SemPost: return give(posted_[e.target], i);
+      case Op::SemWait: return give(taken_[e.target], i);
       case Op::AtomicStore:
       case Op::AtomicRmw: return stores_atomically(i, e);
       case Op::Fence:
-        if (releases(e.order)) fences_[model_.thread(i)].assign(all_before(i).begin(), all_before(i).end());
+        if (releases(e.order)) fences_[model_.thread(i)] = i;
         return;
       case Op::Alloc:
       case Op::Free: {
@@ -155,37 +169,43 @@ class Order::Builder {
   }
 
   void wakes(Index i) {
-    if (!model_.window().needs_notify[i]) return;
-    if (relation_ == Relation::Must) {
+    const Window::Notice needed = model_.window().notices[i];
+    if (needed == Window::Notice::None) return;
+    if (relation_ == Relation::Must && needed == Window::Notice::One) {
       const std::vector<Index> from = notify_candidates(model_, i);
       if (from.size() == 1 && from.front() < i) join_event(from.front());
       return;
     }
-    const Index wait = model_.previous(i);
+    // By happens-before, a wake without its wait comes from nobody.
+    if (orders_hb() && needed == Window::Notice::All && !heeds_missing_) return;
+    const Index wait = needed == Window::Notice::One ? model_.previous(i) : kNone;
     for (const Index n : notifies_[model_.event(i).target])
       if (wait == kNone || n > wait) join_event(n);
   }
 
-  void takes(const Event& e) {
-    if (relation_ != Relation::Must) join(clock_, posted_[e.target]);
+  // How often a semaphore was used unseen, nobody knows: then its uses keep their order.
+  bool keeps_semaphores() const { return heeds_missing_ && model_.window().after_missing; }
+  void takes(Index i, const Event& e) {
+    if (relation_ != Relation::Must || keeps_semaphores()) take(posted_[e.target], model_.thread(i));
+    if (keeps_semaphores()) take(taken_[e.target], model_.thread(i));
   }
 
   // --- atomics and fences ---
 
-  void reads_atomically(const Event& e) {
+  void reads_atomically(Index i, const Event& e) {
     const auto released = atomics_.find(e.target);
     if (released == atomics_.end()) return;
     if (acquires(e.order)) {
-      join(clock_, released->second);
+      take(released->second, model_.thread(i));
     } else {
-      join(relaxed_[model_.find(e.thread)], released->second);
+      give_all(relaxed_[model_.thread(i)], released->second);
     }
   }
   void stores_atomically(Index i, const Event& e) {
-    Clock& released = atomics_[e.target];
+    Given& released = atomics_[e.target];
     if (e.op == Op::AtomicStore) released.clear();  // ends the release sequence; an rmw continues it
-    if (releases(e.order)) join(released, all_before(i));
-    join(released, fences_[model_.thread(i)]);
+    if (releases(e.order)) give(released, i);
+    if (const Index fence = fences_[model_.thread(i)]; fence != kNone) give(released, fence);
   }
 
   Order& order_;
@@ -196,10 +216,12 @@ class Order::Builder {
   const LockEdges* edges_;  // of CP
   MissingCalls calls_;
   Clock clock_;  // of the event being looked at
-  std::map<uint64_t, Clock> released_, read_released_, posted_, atomics_;
+  std::map<uint64_t, Clock> released_, read_released_;
+  std::map<uint64_t, Given> posted_, taken_, atomics_;
   std::map<uint64_t, std::vector<Index>> notifies_;
-  std::map<std::pair<uint64_t, uint32_t>, std::vector<Index>> entered_;
-  std::vector<Clock> fences_, relaxed_;  // by thread: its latest release fence, what its relaxed reads saw
+  std::map<std::pair<uint64_t, uint32_t>, Given> entered_;
+  std::vector<Index> fences_;   // by thread: its latest release fence
+  std::vector<Given> relaxed_;  // by thread: what its relaxed reads saw
 };
 
 Order::Order(const Model& model, Relation relation, bool heed_missing) : model_(model) {

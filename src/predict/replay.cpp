@@ -38,7 +38,7 @@ class Replayer::Machine {
       case Op::Join: join(i); break;
       case Op::Wait: notified_.erase(e.thread); break;
       case Op::Notify: notify(e); break;
-      case Op::Wake: expect(!window_.needs_notify[i] || notified_.contains(e.thread), i); break;
+      case Op::Wake: wake(i); break;
       case Op::BarrierLeave: leave(i); break;
       case Op::SemPost: ++tokens_[e.target]; break;
       case Op::SemWait: take(i); break;
@@ -125,15 +125,25 @@ class Replayer::Machine {
   // Whoever stands between its wait on the condition and its wake.
   void notify(const Event& e) {
     for (Index i = 0; i < window_.events.size(); ++i) {
-      if (!window_.needs_notify[i] || window_.events[i].target != e.target || has_run_[i]) continue;
+      const bool may_wake = window_.notices[i] == Window::Notice::One && window_.events[i].target == e.target;
+      if (!may_wake || has_run_[i]) continue;
       if (has_run(rules_.previous_[i])) notified_.insert(window_.events[i].thread);
     }
   }
 
+  void wake(Index i) {
+    const Event& e = window_.events[i];
+    if (window_.notices[i] == Window::Notice::One) expect(notified_.contains(e.thread), i);
+    for (Index n = 0; n < i && window_.notices[i] == Window::Notice::All; ++n)
+      if (window_.events[n].op == Op::Notify && window_.events[n].target == e.target) expect(has_run_[n], i);
+  }
+
   void leave(Index i) {
-    const auto enters = rules_.enters_.find({window_.events[i].target, window_.rounds[i]});
-    if (enters == rules_.enters_.end()) return;
-    for (const Index enter : enters->second) expect(has_run_[enter], i);
+    for (const auto& [of, enters] : rules_.enters_) {
+      const bool is_own_round = of.second == window_.rounds[i] || window_.rounds[i] == Window::kUnknownRound;
+      if (of.first != window_.events[i].target || !is_own_round) continue;
+      for (const Index enter : enters) expect(has_run_[enter] || (enter > i && window_.rounds[i] != of.second), i);
+    }
   }
 
   void take(Index i) {
@@ -170,11 +180,12 @@ void Replayer::find_missing() {
   struct Call {
     ThreadId thread;
     std::vector<Range> reach;
-    Index begin, end;
+    Index begin;  // kNone: before the window
+    Index end;
   };
   std::vector<Call> calls;
   const Index past = static_cast<Index>(window_.events.size());
-  for (const Window::Missing& m : window_.missing) calls.push_back({m.thread, m.reach, 0, past});
+  for (const Window::Missing& m : window_.missing) calls.push_back({m.thread, m.reach, kNone, past});
   const auto open_call = [&](ThreadId thread) {
     return std::find_if(calls.rbegin(), calls.rend(),
                         [&](const Call& c) { return c.thread == thread && c.end == past; });
@@ -192,7 +203,8 @@ void Replayer::find_missing() {
     for (Index i = 0; i < past; ++i) {
       const Event& e = window_.events[i];
       if (e.thread == c.thread) {
-        if (c.begin <= i && i <= c.end) m.own.push_back(i);
+        const bool is_within = (c.begin == kNone || c.begin < i) && i <= c.end && e.op != Op::Reach;
+        if (is_within) m.own.push_back(i);
         continue;
       }
       if (!has_operand(e.op) || e.op == Op::Fork || e.op == Op::Join || object_kind(e.op) == ObjectKind::Function)

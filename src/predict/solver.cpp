@@ -122,12 +122,14 @@ bool Solver::Encoding::matters(Index i) const {
 }
 
 void Solver::Encoding::choose_events() {
-  // What others need counts in any case.
-  std::vector<bool> needed(model_.size());
+  // What needs others, or is needed by them, counts in any case.
+  std::vector<bool> counts(model_.size());
   for (Index i = 0; i < model_.size(); ++i)
     for (Thread t = 0; t < model_.threads(); ++t) {
+      if (t == model_.thread(i)) continue;
+      const uint32_t known = model_.previous(i) == kNone ? 0 : must_.up_to(model_.previous(i))[t];
       for (const uint32_t count : {must_.up_to(i)[t], must_.enabling(i)[t]})
-        if (t != model_.thread(i) && count > 0) needed[model_.events_of(t)[count - 1]] = true;
+        if (count > known) counts[i] = counts[model_.events_of(t)[count - 1]] = true;
     }
   number_.assign(model_.size(), kNone);
   last_before_.assign(model_.size(), kNone);
@@ -135,7 +137,7 @@ void Solver::Encoding::choose_events() {
   for (Index i = 0; i < model_.size(); ++i) {
     Index& mine = last[model_.thread(i)];
     last_before_[i] = mine;
-    if (!needed[i] && !matters(i) && model_.position(i) != 0) continue;
+    if (!counts[i] && !matters(i) && model_.position(i) != 0) continue;
     number_[i] = static_cast<uint32_t>(events_.size());
     events_.push_back(i);
     mine = i;
@@ -167,7 +169,7 @@ void Solver::Encoding::encode(Index i) {
     if (count > known) need(i, model_.events_of(t)[count - 1]);
   }
   if (reads_memory(model_.event(i).op)) encode_read(i);
-  if (model_.window().needs_notify[i]) encode_wake(i);
+  if (model_.window().notices[i] == Window::Notice::One) encode_wake(i);
 }
 
 void Solver::Encoding::encode_read(Index i) {
@@ -272,9 +274,15 @@ bool Solver::Encoding::forbid_overlap(const Fault& f) {
   const auto& theirs = writes ? holding_ : writing_;
   const auto x = mine.find({model_.thread(f.event), lock, f.event});
   const auto y = theirs.find({model_.find(f.holder), lock, f.other});
-  if (x == mine.end() || y == theirs.end()) return false;  // follows from another fault
+  const auto held_before = mine.find({model_.thread(f.event), lock, kNone});
+  const bool is_twice_held = f.other == kNone && x == mine.end() && held_before != mine.end();
+  if (!is_twice_held && (x == mine.end() || y == theirs.end())) return false;  // follows from another fault
   if (!forbidden_.insert({static_cast<int>(f.kind), f.event, f.other, model_.find(f.holder)}).second) return false;
-  exclude(*x->second, *y->second);
+  if (is_twice_held) {  // by two threads since before the window, in a trace that is no run: nobody knows by whom
+    solver_.add(!in(f.event));
+  } else {
+    exclude(*x->second, *y->second);
+  }
   return true;
 }
 

@@ -43,6 +43,7 @@ void Cutter::begin_window() {
 void Cutter::end_window() {
   // The least initial count that makes the trace possible, as far as it is known by now.
   for (const auto& [id, s] : semaphores_) window_.tokens[id] = static_cast<uint64_t>(s.at_begin - s.least);
+  window_.after_missing = has_missing_;
   take_words();
   next_event_ += window_.events.size();
   sink_(std::move(window_));
@@ -54,7 +55,7 @@ void Cutter::step(const Event& e) {
   if (e.op == Op::Fork) threads_.insert(static_cast<ThreadId>(e.target));
   window_.events.push_back(e);
   window_.rounds.push_back(0);
-  window_.needs_notify.push_back(false);
+  window_.notices.push_back(Window::Notice::None);
   window_.memory.push_back(is_access(e.op) || e.op == Op::Free ? blocks_.at(e.target) : RaceMemory{});
   if (e.op == Op::Alloc || e.op == Op::Free) blocks_.change(e, range_of(e).end - e.target);
   if (!is_access(e.op)) step_sync(e);
@@ -71,16 +72,19 @@ void Cutter::step_sync(const Event& e) {
       for (auto& [thread, w] : waiting_)
         if (w.condition == e.target) w.notified = true;
       return;
-    case Op::Wake: window_.needs_notify.back() = wake(e); return;
+    case Op::Wake: window_.notices.back() = wake(e); return;
     case Op::BarrierEnter: {
       Barrier& b = barriers_[e.target];
-      window_.rounds.back() = b.latest[e.thread] = b.open;
+      window_.rounds.back() = b.inside[e.thread] = b.open;
       return;
     }
     case Op::BarrierLeave: {
       Barrier& b = barriers_[e.target];
-      const uint32_t round = window_.rounds.back() = b.latest[e.thread];
-      b.open = std::max(b.open, round + 1);  // the first to leave closes the round
+      const auto entered = b.inside.find(e.thread);
+      window_.rounds.back() = entered == b.inside.end() ? Window::kUnknownRound : entered->second;
+      if (entered == b.inside.end()) return;
+      b.open = std::max(b.open, entered->second + 1);  // the first to leave closes the round
+      b.inside.erase(entered);
       return;
     }
     case Op::SemPost: ++semaphores_[e.target].balance; return;
@@ -89,7 +93,10 @@ void Cutter::step_sync(const Event& e) {
       s.least = std::min(s.least, --s.balance);
       return;
     }
-    case Op::MissingBegin: missing_.push_back({e.thread, {}}); return;
+    case Op::MissingBegin:
+      missing_.push_back({e.thread, {}});
+      has_missing_ = true;
+      return;
     case Op::Reach: {
       const auto call = std::find_if(missing_.rbegin(), missing_.rend(), [&](auto& m) { return m.thread == e.thread; });
       if (call != missing_.rend()) call->reach.push_back(range_of(e));
@@ -105,19 +112,32 @@ void Cutter::step_sync(const Event& e) {
 }
 
 void Cutter::lock(const Event& e, int change) {
+  const bool writes = e.op == Op::Acquire || e.op == Op::Release;
   const auto entry = held_.try_emplace({e.thread, e.target}).first;
-  uint32_t& depth = e.op == Op::Acquire || e.op == Op::Release ? entry->second.first : entry->second.second;
-  if (change > 0) ++depth;
-  if (change < 0 && depth > 0) --depth;  // a release of what is not held: of a trace that is not well-formed
+  uint32_t& depth = writes ? entry->second.first : entry->second.second;
+  if (change > 0) {
+    ++depth;
+  } else if (depth > 0) {
+    --depth;
+  } else {  // what the trace has not seen acquired: held since before it, or acquired where nobody looked
+    hold_from_start(e, writes);
+  }
   if (entry->second == std::pair<uint32_t, uint32_t>{}) held_.erase(entry);
 }
 
-bool Cutter::wake(const Event& e) {
+void Cutter::hold_from_start(const Event& e, bool writes) {
+  auto held = std::ranges::find_if(window_.held,
+                                   [&](const Window::Held& h) { return h.thread == e.thread && h.lock == e.target; });
+  if (held == window_.held.end()) held = window_.held.insert(held, {e.thread, e.target, 0, 0});
+  ++(writes ? held->writes : held->reads);
+}
+
+Window::Notice Cutter::wake(const Event& e) {
   const auto found = waiting_.find(e.thread);
-  if (found == waiting_.end()) return false;
+  if (found == waiting_.end()) return Window::Notice::All;
   const Waiting w = found->second;
   waiting_.erase(found);
-  return w.notified && !w.notified_before;
+  return w.notified && !w.notified_before ? Window::Notice::One : Window::Notice::None;
 }
 
 // --- values ---
@@ -135,6 +155,11 @@ void Cutter::take_words() {
     }
   }
   for (const Event& e : window_.events) remember_values(e);
+  // A call without instrumentation may have written there unseen.
+  for (const Window::Missing& m : window_.missing)
+    for (const Range& range : m.reach) forget_values(range);
+  for (const Event& e : window_.events)
+    if (e.op == Op::Reach) forget_values(range_of(e));
 }
 
 void Cutter::remember_values(const Event& e) {

@@ -34,6 +34,9 @@ struct Range {
 Range range_of(const Event& e);
 
 struct Window {
+  // What a wake needs: nothing; a notify since its wait; or all that came before it, since its wait is not in the trace.
+  enum class Notice : uint8_t { None, One, All };
+  static constexpr uint32_t kUnknownRound = ~uint32_t{0};  // of a leave whose enter is not in the trace
   struct Held {
     ThreadId thread{};
     uint64_t lock = 0;
@@ -54,10 +57,11 @@ struct Window {
   std::map<uint64_t, uint64_t> tokens;            // of each semaphore: its count
   std::unordered_map<uint64_t, KnownWord> words;  // memory that the window touches, by address / 8
   std::vector<Missing> missing;                   // innermost last
+  bool after_missing = false;                     // there was a call without instrumentation, up to its end
 
   // What only the events before it tell of some of its events; by index.
   std::vector<uint32_t> rounds;    // of an enter or leave, of its barrier
-  std::vector<bool> needs_notify;  // of a wake: one that is in the window
+  std::vector<Notice> notices;     // of a wake
   std::vector<RaceMemory> memory;  // of an access or a free
 };
 
@@ -74,7 +78,7 @@ class Cutter {
  private:
   struct Barrier {
     uint32_t open = 0;                      // the round that takes who enters
-    std::map<ThreadId, uint32_t> latest{};  // the round of each thread's latest enter
+    std::map<ThreadId, uint32_t> inside{};  // the round of each thread that has entered and not left
   };
   struct Waiting {
     uint64_t condition = 0;
@@ -91,7 +95,8 @@ class Cutter {
   void step(const Event& e);
   void step_sync(const Event& e);
   void lock(const Event& e, int change);
-  bool wake(const Event& e);
+  void hold_from_start(const Event& e, bool writes);
+  Window::Notice wake(const Event& e);
   void remember_values(const Event& e);
   void forget_values(const Range& range);
   void take_words();
@@ -107,6 +112,7 @@ class Cutter {
   std::map<uint64_t, Semaphore> semaphores_;
   std::vector<Window::Missing> missing_;
   std::unordered_map<uint64_t, KnownWord> words_;  // as they are when the window begins
+  bool has_missing_ = false;
   Blocks blocks_;
 };
 
