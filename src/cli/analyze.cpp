@@ -178,6 +178,7 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
   if (f.sampling) s.sampling = summarize(*f.sampling);
+  s.unknown = f.unknown;
   return s;
 }
 

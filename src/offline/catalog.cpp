@@ -8,14 +8,17 @@
 #include "filter/literace.h"
 #include "filter/tree.h"
 #include "offline/host.h"
+#include "offline/prediction.h"
+#include "predict/engines.h"
 
 namespace pf {
 namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array<const EngineInfo*, sizeof...(D) + 3>{&D<OfflineEnv>::kInfo..., &kTreeInfo, &kLiteRaceInfo,
-                                                         &kCarismaInfo};
+  return std::array{
+      &D<OfflineEnv>::kInfo..., &predict::kHbInfo, &predict::kCpInfo, &predict::kSyncpInfo, &predict::kMcInfo,
+      &predict::kRditInfo,      &kTreeInfo,        &kLiteRaceInfo,    &kCarismaInfo};
 }
 constexpr auto kInfos = infos(Detectors{});
 
@@ -109,6 +112,8 @@ Status finish_all(const Filters& filters) {
   return Done{};
 }
 
-std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }
+std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) {
+  return is_predictor(*spec.info) ? make_predictor(spec) : make(spec, Detectors{});
+}
 
 }  // namespace pf

@@ -27,7 +27,7 @@ std::vector<Index> notify_candidates(const Model& model, Index wake) {
     all.push_back(i);
     if (i < wake && (wait == kNone || i > wait)) own.push_back(i);
   }
-  return all.size() <= kMaxCandidates ? all : std::vector<Index>{own.back()};
+  return all.size() <= kMaxCandidates || own.empty() ? all : std::vector<Index>{own.back()};
 }
 
 std::vector<Index> writer_candidates(const Model& model, Index read, Cell cell) {

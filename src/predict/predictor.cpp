@@ -16,7 +16,8 @@ class Investigation {
   Investigation(const Window& window, const Settings& settings)
       : window_(window), settings_(settings), heeds_missing_(settings.method == Method::Rdit),
         cells_(window, heeds_missing_), model_(window, cells_), must_(model_, Relation::Must, heeds_missing_),
-        hb_(model_, Relation::Hb, heeds_missing_), replayer_(window, cells_, heeds_missing_) {
+        hb_(model_, Relation::Hb, heeds_missing_), replayer_(window, cells_, heeds_missing_),
+        solver_(model_, must_, replayer_, settings.limits) {
     if (settings.method == Method::Cp) cp_ = std::make_unique<CausallyPrecedes>(model_, hb_, heeds_missing_);
     if (settings.raw) return;
     kept_ = std::make_unique<Order>(model_, Relation::Kept, heeds_missing_);
@@ -39,7 +40,7 @@ class Investigation {
               .push_back(b);
       }
     }
-    if (solver_ != nullptr) result_.tally.rounds = solver_->rounds();
+    result_.tally.rounds = solver_.rounds();
     return std::move(result_);
   }
 
@@ -107,8 +108,8 @@ class Investigation {
       return {};
     }
     ++attempts.made;
-    switch (solver().ask(a, b)) {
-      case Solver::Answer::Race: ++tally.solved; return solver().witness();
+    switch (solver_.ask(a, b)) {
+      case Solver::Answer::Race: ++tally.solved; return solver_.witness();
       case Solver::Answer::NoRace: ++tally.refuted; return {};
       case Solver::Answer::Unknown: ++tally.unknown; return {};
     }
@@ -119,11 +120,6 @@ class Investigation {
   bool is_related(Index a, Index b) const {
     if (settings_.method == Method::Hb) return hb_.before(a, b);
     return settings_.method == Method::Cp && cp_->before(a, b);
-  }
-
-  Solver& solver() {
-    if (solver_ == nullptr) solver_ = std::make_unique<Solver>(model_, must_, replayer_, settings_.limits);
-    return *solver_;
   }
 
   Verdict verdict(Index a, Index b) const {
@@ -176,10 +172,10 @@ class Investigation {
   Model model_;
   Order must_, hb_;
   Replayer replayer_;
+  Solver solver_;
   std::unique_ptr<CausallyPrecedes> cp_;
   std::unique_ptr<Order> kept_;
   std::unique_ptr<SyncPreserving> preserving_;
-  std::unique_ptr<Solver> solver_;
   std::vector<std::map<Thread, Accesses>> accesses_;  // by cell, since its memory was last given away
   std::vector<Index> looked_at_;                      // of each access: by which later one
   std::map<RacePair, Attempts> attempts_;
@@ -223,6 +219,10 @@ void Predictor::process(std::span<const Event> batch) { cutter_.process(batch); 
 // Waits while as many windows as there are workers have not been taken: memory does not grow with the trace.
 void Predictor::submit(Window&& window) {
   if (window.number % settings_.shards != settings_.shard) return;
+  if (settings_.jobs == 1) {
+    results_.push_back(predict(window, settings_));
+    return;
+  }
   std::unique_lock lock(mutex_);
   if (workers_.size() < settings_.jobs) workers_.emplace_back([this] { work(); });
   changed_.wait(lock, [&] { return waiting_.size() < settings_.jobs; });
@@ -237,7 +237,6 @@ void Predictor::work() {
     if (waiting_.empty()) return;
     const Window window = std::move(waiting_.front());
     waiting_.pop_front();
-    ++taken_;
     changed_.notify_all();
     lock.unlock();
     WindowResult result = predict(window, settings_);
@@ -259,11 +258,6 @@ const std::vector<WindowResult>& Predictor::finish() {
   workers_.clear();
   std::ranges::sort(results_, {}, &WindowResult::number);
   return results_;
-}
-
-std::pair<uint64_t, uint64_t> Predictor::progress() {
-  const std::lock_guard lock(mutex_);
-  return {results_.size(), taken_ + waiting_.size()};
 }
 
 }  // namespace pf::predict

@@ -35,14 +35,6 @@ struct Settings {
   uint64_t shard = 0, shards = 1;
 };
 
-struct WitnessStep {
-  ThreadId thread{};
-  SiteId site = kNoSite;
-  uint64_t event = 0;  // its number in the trace, from 1
-  Op op = Op::Read;
-  uint64_t target = 0;
-};
-
 struct Prediction {
   RaceRecord record;
   std::vector<HeldLock> first_locks, second_locks;
@@ -80,8 +72,6 @@ class Predictor {
   // Waits for all windows. The results are by window.
   const std::vector<WindowResult>& finish();
   uint64_t threads() const { return cutter_.threads(); }  // of the trace
-  // While it works: windows done, and of how many.
-  std::pair<uint64_t, uint64_t> progress();
 
  private:
   void submit(Window&& window);
@@ -93,7 +83,6 @@ class Predictor {
   std::condition_variable changed_;
   std::deque<Window> waiting_;
   std::vector<WindowResult> results_;
-  uint64_t taken_ = 0;  // windows given to workers
   bool is_finished_ = false, is_complete_ = false;
   std::vector<std::thread> workers_;
 };

@@ -11,6 +11,7 @@ Replayer::Replayer(const Window& window, const Cells& cells, bool heed_missing) 
     const auto last = last_.try_emplace(e.thread, kNone).first;
     previous_.push_back(std::exchange(last->second, i));
     if (e.op == Op::Fork) forks_[static_cast<ThreadId>(e.target)] = i;
+    if (window_.notices[i] == Window::Notice::One) wakes_[e.target].push_back(i);
     if (e.op == Op::BarrierEnter) enters_[{e.target, window_.rounds[i]}].push_back(i);
   }
   if (heed_missing) find_missing();
@@ -124,11 +125,10 @@ class Replayer::Machine {
 
   // Whoever stands between its wait on the condition and its wake.
   void notify(const Event& e) {
-    for (Index i = 0; i < window_.events.size(); ++i) {
-      const bool may_wake = window_.notices[i] == Window::Notice::One && window_.events[i].target == e.target;
-      if (!may_wake || has_run_[i]) continue;
-      if (has_run(rules_.previous_[i])) notified_.insert(window_.events[i].thread);
-    }
+    const auto wakes = rules_.wakes_.find(e.target);
+    if (wakes == rules_.wakes_.end()) return;
+    for (const Index i : wakes->second)
+      if (!has_run_[i] && has_run(rules_.previous_[i])) notified_.insert(window_.events[i].thread);
   }
 
   void wake(Index i) {

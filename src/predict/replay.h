@@ -43,6 +43,7 @@ class Replayer {
   std::map<ThreadId, Index> forks_;                                     // of a thread, in the window
   std::map<ThreadId, Index> last_;                                      // event of a thread
   std::map<std::pair<uint64_t, uint32_t>, std::vector<Index>> enters_;  // of a barrier and round
+  std::map<uint64_t, std::vector<Index>> wakes_;                        // of a condition, that need a notify
   std::vector<Missing> missing_;
 };
 

@@ -60,8 +60,8 @@ class Solver::Encoding {
   z3::expr_vector assumptions(Index a, Index b);
   uint64_t steps() const;
   Schedule proposed();
-  z3::expr in(Index i) { return in_[number_[i]]; }
-  z3::expr at(Index i) { return at_[number_[i]]; }
+  z3::expr in(Index i) { return in_[static_cast<int>(number_[i])]; }
+  z3::expr at(Index i) { return at_[static_cast<int>(number_[i])]; }
   z3::expr before(Index a, Index b) { return at(a) < at(b); }
   z3::expr fresh() { return context_.bool_const(("s" + std::to_string(fresh_++)).c_str()); }
   // The last event that matters before i in its thread.
@@ -396,10 +396,19 @@ uint64_t Solver::Encoding::steps() const {
 }
 
 Solver::Solver(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
-    : encoding_(std::make_unique<Encoding>(model, must, replayer, limits)) {}
+    : model_(model), must_(must), replayer_(replayer), limits_(limits) {}
 Solver::~Solver() = default;
-Solver::Answer Solver::ask(Index a, Index b) { return encoding_->ask(a, b); }
+
+// Z3 throws when it has no memory left, for one; then nothing is known.
+Solver::Answer Solver::ask(Index a, Index b) {
+  try {
+    if (encoding_ == nullptr) encoding_ = std::make_unique<Encoding>(model_, must_, replayer_, limits_);
+    return encoding_->ask(a, b);
+  } catch (const z3::exception&) {
+    return Answer::Unknown;
+  }
+}
 const Schedule& Solver::witness() const { return encoding_->witness; }
-uint64_t Solver::rounds() const { return encoding_->rounds; }
+uint64_t Solver::rounds() const { return encoding_ == nullptr ? 0 : encoding_->rounds; }
 
 }  // namespace pf::predict

@@ -34,7 +34,11 @@ class Solver {
 
  private:
   class Encoding;
-  std::unique_ptr<Encoding> encoding_;
+  const Model& model_;
+  const Order& must_;
+  const Replayer& replayer_;
+  Limits limits_;
+  std::unique_ptr<Encoding> encoding_;  // once a pair was asked for
 };
 
 }  // namespace pf::predict

@@ -78,6 +78,15 @@ struct HiddenBy {
   Step release, acquire;
 };
 
+// A step of the schedule that shows a predicted race.
+struct WitnessStep {
+  uint64_t thread_id = 0;
+  std::string thread_name;
+  uint64_t event = 0;  // its number in the trace, from 1
+  std::string what;    // "acq(L1)"
+  Frame frame;
+};
+
 struct Race {
   std::string engine;
   std::string verdict;
@@ -89,7 +98,8 @@ struct Race {
   std::string chain = {};  // of a trace: which of those asked for, as written
   bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
-  std::optional<Trials> trials = {};  // of a program that was run several times
+  std::optional<Trials> trials = {};      // of a program that was run several times
+  std::vector<WitnessStep> witness = {};  // of a predictor: what runs before the two accesses, and they
 
   std::string kind() const { return first.op + "-" + second.op; }
   std::string title() const;  // "write-read on global account of 48 bytes"
@@ -136,6 +146,7 @@ struct Summary {
   std::vector<FilterSummary> filters = {};
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
+  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;
