@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <queue>
 #include <set>
 
 namespace pf::predict {
@@ -16,8 +18,7 @@ constexpr size_t kMaxMatches = 4096;  // posts times takes of a semaphore; beyon
 class Solver::Encoding {
  public:
   Encoding(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
-      : model_(model), must_(must), replayer_(replayer), limits_(limits), solver_(context_, "QF_IDL"), in_(context_),
-        at_(context_) {
+      : model_(model), must_(must), replayer_(replayer), limits_(limits), solver_(context_, "QF_FD"), in_(context_) {
     find_sections();
     find_shared_cells();
     choose_events();
@@ -50,7 +51,7 @@ class Solver::Encoding {
   void encode_semaphores();
   void match_tokens(const std::vector<Index>& posts, const std::vector<Index>& takes, uint64_t tokens);
   void keep_order(const std::vector<Index>& posts, const std::vector<Index>& takes);
-  void need(Index i, Index before);
+  void need(Index i, Index before_it);
 
   bool forbid(const Fault& fault);
   bool forbid_overlap(const Fault& fault);
@@ -59,10 +60,16 @@ class Solver::Encoding {
 
   z3::expr_vector assumptions(Index a, Index b);
   uint64_t steps() const;
-  Schedule proposed();
+  // The order of what the solver proposes: as in the trace, wherever it has not decided otherwise.
+  struct Edge {
+    Index from, to;
+  };
+  std::vector<bool> proposed_prefix(const z3::model& found);
+  std::vector<Edge> proposed_edges(const z3::model& found, const std::vector<bool>& prefix);
+  Schedule linearize(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const;
+  void forbid_cycles(const std::vector<Edge>& edges);
   z3::expr in(Index i) { return in_[static_cast<int>(number_[i])]; }
-  z3::expr at(Index i) { return at_[static_cast<int>(number_[i])]; }
-  z3::expr before(Index a, Index b) { return at(a) < at(b); }
+  z3::expr before(Index a, Index b);
   z3::expr fresh() { return context_.bool_const(("s" + std::to_string(fresh_++)).c_str()); }
   // The last event that matters before i in its thread.
   Index last_before(Index i) const { return last_before_[i]; }
@@ -73,11 +80,13 @@ class Solver::Encoding {
   Limits limits_;
   z3::context context_;
   z3::solver solver_;
-  z3::expr_vector in_, at_;
-  std::vector<bool> shared_;        // by cell
-  std::vector<Index> events_;       // that matter
-  std::vector<uint32_t> number_;    // of an event among them
-  std::vector<Index> last_before_;  // of every event
+  z3::expr_vector in_;
+  std::vector<bool> shared_;                            // by cell
+  std::vector<Index> events_;                           // that matter
+  std::vector<uint32_t> number_;                        // of an event among them
+  std::vector<Index> last_before_;                      // of every event
+  std::vector<std::vector<Index>> hard_;                // by event: what Must puts right before it
+  std::map<std::pair<Index, Index>, z3::expr> before_;  // order that is the solver's to decide
   std::map<SectionKey, const Section*> writing_, holding_;
   struct Choice {
     Index writer;
@@ -131,6 +140,7 @@ void Solver::Encoding::choose_events() {
       for (const uint32_t count : {must_.up_to(i)[t], must_.enabling(i)[t]})
         if (count > known) counts[i] = counts[model_.events_of(t)[count - 1]] = true;
     }
+  hard_.resize(model_.size());
   number_.assign(model_.size(), kNone);
   last_before_.assign(model_.size(), kNone);
   std::vector<Index> last(model_.threads(), kNone);
@@ -147,26 +157,36 @@ void Solver::Encoding::choose_events() {
 void Solver::Encoding::make_variables() {
   for (const Index i : events_) {
     in_.push_back(context_.bool_const(("i" + std::to_string(i)).c_str()));
-    at_.push_back(context_.int_const(("o" + std::to_string(i)).c_str()));
   }
 }
 
 // --- what every reordering keeps ---
 
-// In the prefix only after the other; and the other's place is lower in any case, since what does not run may stand last.
+// True or false where Must decides; else a Boolean of its own. That these make an order is seen to by forbid_cycles().
+z3::expr Solver::Encoding::before(Index a, Index b) {
+  if (must_.before(a, b)) return context_.bool_val(true);
+  if (must_.before(b, a)) return context_.bool_val(false);
+  const auto known = before_.find({a, b});
+  return known != before_.end() ? known->second : before_.emplace(std::pair(a, b), fresh()).first->second;
+}
+
+// In the prefix only after the other.
 void Solver::Encoding::need(Index i, Index before_it) {
-  solver_.add(z3::implies(in(i), in(before_it)));
-  solver_.add(before(before_it, i));
+  solver_.add(z3::implies(in(i), in(before_it) && before(before_it, i)));
 }
 
 void Solver::Encoding::encode(Index i) {
   const Index previous = last_before(i);
-  if (previous != kNone) need(i, previous);
+  const auto follow = [&](Index before_it) {
+    need(i, before_it);
+    hard_[i].push_back(before_it);
+  };
+  if (previous != kNone) follow(previous);
   for (Thread t = 0; t < model_.threads(); ++t) {
     if (t == model_.thread(i)) continue;
     const uint32_t count = must_.up_to(i)[t];
     const uint32_t known = previous == kNone ? 0 : must_.up_to(previous)[t];
-    if (count > known) need(i, model_.events_of(t)[count - 1]);
+    if (count > known) follow(model_.events_of(t)[count - 1]);
   }
   if (reads_memory(model_.event(i).op)) encode_read(i);
   if (model_.window().notices[i] == Window::Notice::One) encode_wake(i);
@@ -320,28 +340,94 @@ void Solver::Encoding::forbid_write(const Fault& f) {
 
 // --- asking ---
 
-Schedule Solver::Encoding::proposed() {
-  const z3::model found = solver_.get_model();
-  struct Step {
-    int64_t at;
-    Index event;
-  };
-  std::vector<Step> steps;
-  for (const Index i : events_) {
-    if (!found.eval(in(i), true).is_true()) continue;
-    steps.push_back({found.eval(at(i), true).get_numeral_int64(), i});
+// A thread's events in the prefix are its first ones.
+std::vector<bool> Solver::Encoding::proposed_prefix(const z3::model& found) {
+  std::vector<bool> prefix(model_.size());
+  for (Thread t = 0; t < model_.threads(); ++t) {
+    const std::vector<Index>& own = model_.events_of(t);
+    std::vector<Index> that_matter;
+    std::ranges::copy_if(own, std::back_inserter(that_matter), [&](Index i) { return number_[i] != kNone; });
+    const auto end =
+        std::ranges::partition_point(that_matter, [&](Index i) { return found.eval(in(i), true).is_true(); });
+    for (const Index i : own) {
+      if (end != that_matter.end() && i == *end) break;
+      prefix[i] = true;
+    }
+    // Those that do not matter run after the one before them.
+    if (end == that_matter.begin()) std::ranges::for_each(own, [&](Index i) { prefix[i] = false; });
   }
-  std::ranges::sort(steps,
-                    [](const Step& x, const Step& y) { return std::pair(x.at, x.event) < std::pair(y.at, y.event); });
-  // Events that do not matter follow the one before them.
+  return prefix;
+}
+
+std::vector<Solver::Encoding::Edge> Solver::Encoding::proposed_edges(const z3::model& found,
+                                                                     const std::vector<bool>& prefix) {
+  std::vector<Edge> edges;
+  for (const auto& [pair, is_before] : before_)
+    if (prefix[pair.first] && prefix[pair.second] && found.eval(is_before, true).is_true())
+      edges.push_back({pair.first, pair.second});
+  return edges;
+}
+
+// Always the first event of the trace that may come next. Shorter than the prefix if the edges have a cycle.
+Schedule Solver::Encoding::linearize(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const {
+  std::vector<uint32_t> waits_for(model_.size());
+  std::vector<std::vector<Index>> followers(model_.size());
+  const auto add = [&](Index from, Index to) {
+    ++waits_for[to];
+    followers[from].push_back(to);
+  };
+  for (Index i = 0; i < model_.size(); ++i) {
+    if (!prefix[i]) continue;
+    if (model_.previous(i) != kNone) add(model_.previous(i), i);
+    for (const Index before_it : hard_[i])
+      if (before_it != last_before(i)) add(before_it, i);
+  }
+  for (const Edge& e : edges) add(e.from, e.to);
+  std::priority_queue<Index, std::vector<Index>, std::greater<>> ready;
+  for (Index i = 0; i < model_.size(); ++i)
+    if (prefix[i] && waits_for[i] == 0) ready.push(i);
   Schedule schedule;
-  for (const Step& s : steps) {
-    schedule.push_back(s.event);
-    const std::vector<Index>& own = model_.events_of(model_.thread(s.event));
-    for (uint32_t p = model_.position(s.event) + 1; p < own.size() && number_[own[p]] == kNone; ++p)
-      schedule.push_back(own[p]);
+  while (!ready.empty()) {
+    const Index i = ready.top();
+    ready.pop();
+    schedule.push_back(i);
+    for (const Index f : followers[i])
+      if (--waits_for[f] == 0) ready.push(f);
   }
   return schedule;
+}
+
+// From an edge that the solver chose, by Must, to the next, and so on back to the first: the shortest such ways round.
+void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges) {
+  constexpr size_t kMaxCycles = 32;  // at a time
+  const auto leads_to = [&](const Edge& e, const Edge& f) { return e.to == f.from || must_.before(e.to, f.from); };
+  size_t found = 0;
+  std::vector<bool> is_covered(edges.size());
+  for (size_t start = 0; start < edges.size() && found < kMaxCycles; ++start) {
+    if (is_covered[start]) continue;
+    std::vector<size_t> came_from(edges.size(), edges.size());
+    std::deque<size_t> open{start};
+    size_t last = edges.size();
+    while (!open.empty() && last == edges.size()) {
+      const size_t at = open.front();
+      open.pop_front();
+      if (leads_to(edges[at], edges[start])) last = at;
+      for (size_t next = 0; next < edges.size() && last == edges.size(); ++next) {
+        if (came_from[next] != edges.size() || next == start || !leads_to(edges[at], edges[next])) continue;
+        came_from[next] = at;
+        open.push_back(next);
+      }
+    }
+    if (last == edges.size()) continue;
+    z3::expr_vector ways(context_);
+    for (size_t at = last;; at = came_from[at]) {
+      is_covered[at] = true;
+      ways.push_back(!before_.at({edges[at].from, edges[at].to}));
+      if (at == start) break;
+    }
+    solver_.add(z3::mk_or(ways));
+    ++found;
+  }
 }
 
 Solver::Answer Solver::Encoding::ask(Index a, Index b) {
@@ -360,7 +446,14 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b) {
     if (result == z3::unsat) return Answer::NoRace;
     if (result == z3::unknown) return Answer::Unknown;
     ++rounds;
-    Schedule schedule = proposed();
+    const z3::model found = solver_.get_model();
+    const std::vector<bool> prefix = proposed_prefix(found);
+    const std::vector<Edge> edges = proposed_edges(found, prefix);
+    Schedule schedule = linearize(prefix, edges);
+    if (std::ranges::count(prefix, true) != static_cast<std::ptrdiff_t>(schedule.size())) {
+      forbid_cycles(edges);
+      continue;
+    }
     const std::vector<Fault> faults = replayer_.faults(schedule);
     if (faults.empty()) {
       witness = std::move(schedule);
