@@ -1,5 +1,7 @@
 #include "cli/naming.h"
 
+#include <fmt/format.h>
+
 #include "core/hash.h"
 
 namespace pf::cli {
@@ -77,6 +79,8 @@ report::Race name_race(const FoundRace& found, const Chain& chain, const Diction
     race.hidden_by = {names.object_name(ObjectKind::Lock, by->lock), name_step(by->release, names),
                       name_step(by->acquire, names)};
   }
+  race.window = found.window;
+  if (found.window) race.pair = fmt::format("{}-{}-{:#x}", r.pair().low, r.pair().high, r.pair().object);
   for (const WitnessStep& s : found.witness) race.witness.push_back(name_witness(s, names));
   return race;
 }

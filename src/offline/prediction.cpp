@@ -1,5 +1,6 @@
 #include "offline/prediction.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "offline/race_log.h"
@@ -34,7 +35,7 @@ predict::Settings settings_of(const StageSpec& spec, Shard shard) {
 
 class PredictorStage final : public DetectorStage {
  public:
-  explicit PredictorStage(const predict::Settings& settings) : predictor_(settings) {}
+  explicit PredictorStage(const predict::Settings& settings) : predictor_(settings), is_shard_(settings.shards > 1) {}
 
   void process(std::span<const Event> batch) override {
     events_ += batch.size();
@@ -48,16 +49,18 @@ class PredictorStage final : public DetectorStage {
     predict::Tally tally;
     for (const predict::WindowResult& window : predictor_.finish()) {
       tally += window.tally;
+      f.processor_seconds += window.processor_seconds;
       for (const predict::Prediction& p : window.races) {
-        FoundRace* race = log.add(p.record);
+        FoundRace* race = is_shard_ ? &f.races.emplace_back(FoundRace{.record = p.record}) : log.add(p.record);
         if (race == nullptr) continue;
         race->first_locks = p.first_locks;
         race->second_locks = p.second_locks;
         race->witness = p.witness;
+        if (is_shard_) race->window = window.number;
       }
     }
-    f.races = log.races();
-    f.dynamic_races = log.dynamic_races();
+    if (!is_shard_) f.races = log.races();
+    f.dynamic_races = is_shard_ ? f.races.size() : log.dynamic_races();
     const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,  tally.preserving, tally.solved,
                                tally.refuted, tally.unknown, tally.rounds, tally.missing};
     for (std::size_t i = 0; i < std::size(counts); ++i) f.rules.push_back({predict::kRules[i], counts[i]});
@@ -70,6 +73,7 @@ class PredictorStage final : public DetectorStage {
 
  private:
   mutable predict::Predictor predictor_;  // asked for findings, it waits for its workers
+  bool is_shard_;
   uint64_t events_ = 0, accesses_ = 0;
 };
 

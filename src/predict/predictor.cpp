@@ -1,6 +1,7 @@
 #include "predict/predictor.h"
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <utility>
 
@@ -182,6 +183,13 @@ class Investigation {
   WindowResult result_;
 };
 
+// Of this thread.
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 }  // namespace
 
 Tally& Tally::operator+=(const Tally& o) {
@@ -239,7 +247,9 @@ void Predictor::work() {
     waiting_.pop_front();
     changed_.notify_all();
     lock.unlock();
+    const double start = processor_seconds();
     WindowResult result = predict(window, settings_);
+    result.processor_seconds = processor_seconds() - start;
     lock.lock();
     results_.push_back(std::move(result));
     changed_.notify_all();

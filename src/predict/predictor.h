@@ -59,6 +59,7 @@ struct WindowResult {
   uint64_t number = 0;
   std::vector<Prediction> races;
   Tally tally;
+  double processor_seconds = 0;  // on a thread of its own
 };
 
 WindowResult predict(const Window& window, const Settings& settings);

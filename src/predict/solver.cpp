@@ -434,13 +434,13 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b) {
   const z3::expr_vector asked = assumptions(a, b);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limits_.milliseconds);
   const uint64_t last_step = steps() + limits_.steps;
-  for (;;) {
+  for (uint64_t now = steps();; now = steps()) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0 || steps() >= last_step) return Answer::Unknown;
+    if (left.count() <= 0 || now >= last_step) return Answer::Unknown;
     z3::params limits(context_);
     limits.set("timeout", static_cast<unsigned>(std::min<int64_t>(left.count(), 1 << 30)));
-    limits.set("rlimit", static_cast<unsigned>(std::min<uint64_t>(last_step - steps(), 1U << 31)));
+    limits.set("rlimit", static_cast<unsigned>(std::min<uint64_t>(last_step - now, 1U << 31)));
     solver_.set(limits);
     const z3::check_result result = solver_.check(asked);
     if (result == z3::unsat) return Answer::NoRace;

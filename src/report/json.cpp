@@ -125,6 +125,8 @@ class JsonRenderer final : public Renderer {
     if (!r.chain.empty()) j["chain"] = r.chain;
     if (r.hidden_by) j["hidden_by"] = hidden_by(*r.hidden_by);
     if (r.trials) j["trials"] = trials(*r.trials);
+    if (r.window) j["window"] = *r.window;
+    if (!r.pair.empty()) j["pair"] = r.pair;
     if (!r.witness.empty()) j["witness"] = witness(r.witness);
     line(j);
   }
@@ -156,6 +158,7 @@ class JsonRenderer final : public Renderer {
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
     if (s.unknown) j["unknown"] = *s.unknown;
+    if (!s.shard.empty()) j["shard"] = s.shard;
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
     if (s.trials != 0) j["trials"] = s.trials;
     if (s.online) {

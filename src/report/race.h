@@ -100,6 +100,9 @@ struct Race {
   std::optional<HiddenBy> hidden_by = {};
   std::optional<Trials> trials = {};      // of a program that was run several times
   std::vector<WitnessStep> witness = {};  // of a predictor: what runs before the two accesses, and they
+  // Of a shard of windows, what merging needs: in which window, and what makes two races the same one.
+  std::optional<uint64_t> window = {};
+  std::string pair = {};
 
   std::string kind() const { return first.op + "-" + second.op; }
   std::string title() const;  // "write-read on global account of 48 bytes"
@@ -147,6 +150,8 @@ struct Summary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
   std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
+  uint64_t predicted = 0;                // of the races
+  std::string shard = {};                // "0/4"
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

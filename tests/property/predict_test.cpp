@@ -325,7 +325,7 @@ TEST(Windows, SmallOnesFindASubset) {
   uint64_t whole = 0, in_parts = 0;
   for_random_traces(few(), [&](std::span<const Event> trace, const Races& truth) -> std::string {
     whole += truth.size();
-    for (const uint64_t size : {3, 7, 12}) {
+    for (const uint64_t size : {3U, 7U, 12U}) {
       const Races parts = ask(trace, settings(Method::Mc, size)).races;
       in_parts += parts.size();
       if (!is_subset(parts, truth))
@@ -366,7 +366,7 @@ TEST(Predictors, JobsAndShardsDoNotChangeTheResult) {
     const auto alone = run(1, 0, 1);
     EXPECT_EQ(alone, run(4, 0, 1)) << "seed " << seed;
     auto merged = run(2, 0, 3);
-    for (const uint64_t shard : {1, 2}) std::ranges::copy(run(1, shard, 3), std::back_inserter(merged));
+    for (const uint64_t shard : {1U, 2U}) std::ranges::copy(run(1, shard, 3), std::back_inserter(merged));
     std::ranges::sort(merged);
     auto sorted = alone;
     std::ranges::sort(sorted);
