@@ -29,7 +29,7 @@ Pairs races(std::string_view engine, std::string_view text) {
 // T1 writes x and sets y unseen; T2 waits for y unseen and reads x.
 TEST(Rdit, Figure41AdHocSynchronizationInMissingMethods) {
   constexpr std::string_view kTrace =
-      "T1|w(x)|w T1|miss(m1)| T1|reach(y)| T1|back()| T2|miss(m2)| T2|reach(y)| T2|back()| T2|r(x)|r";
+      "T1|w(x)|w T1|miss(m1)| T1|reach(y,8)| T1|back()| T2|miss(m2)| T2|reach(y,8)| T2|back()| T2|r(x)|r";
   EXPECT_EQ(races("hb", kTrace), Pairs{"w-r"});  // the false alarm of those that do not know of the calls
   EXPECT_EQ(races("mc", kTrace), Pairs{"w-r"});
   EXPECT_EQ(races("rdit", kTrace), Pairs{});
@@ -37,53 +37,55 @@ TEST(Rdit, Figure41AdHocSynchronizationInMissingMethods) {
 
 // Caveat 0: to order all calls as they were is safe but loses the race when they reach different data.
 TEST(Rdit, Caveat0CallsThatShareNothingOrderNothing) {
-  EXPECT_EQ(
-      races("rdit", "T1|w(x)|w T1|miss(m1)| T1|reach(y)| T1|back()| T2|miss(m2)| T2|reach(z)| T2|back()| T2|r(x)|r"),
-      Pairs{"w-r"});
+  EXPECT_EQ(races("rdit",
+                  "T1|w(x)|w T1|miss(m1)| T1|reach(y,8)| T1|back()| T2|miss(m2)| T2|reach(z,8)| T2|back()| T2|r(x)|r"),
+            Pairs{"w-r"});
 }
 
 // a(x), b and e(z) of T1, c(x) of T2, d(z), f(z) of T3, T4: calls that share memory are ordered as they were, others are not.
 TEST(Rdit, Figure42OnlyCallsThatOverlapAreOrdered) {
   constexpr std::string_view kTrace =
-      "T1|w(p)|1 T1|miss(a)| T1|reach(x)| T1|back()| T3|w(q)|2 T3|miss(d)| T3|reach(z)| T3|back()| "
-      "T2|miss(c)| T2|reach(x)| T2|back()| T2|r(p)|3 T4|miss(f)| T4|reach(z)| T4|back()| T4|r(q)|4 T2|r(q)|5 T4|r(p)|6";
+      "T1|w(p)|1 T1|miss(a)| T1|reach(x,8)| T1|back()| T3|w(q)|2 T3|miss(d)| T3|reach(z,8)| T3|back()| "
+      "T2|miss(c)| T2|reach(x,8)| T2|back()| T2|r(p)|3 T4|miss(f)| T4|reach(z,8)| T4|back()| T4|r(q)|4 T2|r(q)|5 "
+      "T4|r(p)|6";
   EXPECT_EQ(races("rdit", kTrace), (Pairs{"2-5", "1-6"}));
 }
 
 // Calls that overlap in time: a of T1 ends only after d of T3 began (it waited for it), and d ends only after a began.
 TEST(Rdit, Caveat1Figure43CallsThatOverlapInTime) {
   EXPECT_EQ(
-      races("rdit", "T3|w(v)|1 T1|miss(a)| T1|reach(x)| T3|miss(d)| T3|reach(x)| T1|back()| T1|r(v)|2 T3|back()|"),
+      races("rdit", "T3|w(v)|1 T1|miss(a)| T1|reach(x,8)| T3|miss(d)| T3|reach(x,8)| T1|back()| T1|r(v)|2 T3|back()|"),
       Pairs{});
   EXPECT_EQ(
-      races("rdit", "T1|w(v)|1 T1|miss(a)| T1|reach(x)| T3|miss(d)| T3|reach(x)| T1|back()| T3|back()| T3|r(v)|2"),
+      races("rdit", "T1|w(v)|1 T1|miss(a)| T1|reach(x,8)| T3|miss(d)| T3|reach(x,8)| T1|back()| T3|back()| T3|r(v)|2"),
       Pairs{});
 }
 
 // The accesses to v are in callbacks, seen within the calls: T3 may write only after T1 has set x, unseen, after its read.
 TEST(Rdit, Caveat2Figure44EventsWithinCalls) {
   constexpr std::string_view kTrace =
-      "T1|miss(a)| T1|reach(x)| T3|miss(d)| T3|reach(x)| T1|r(v)|1 T3|w(v)|2 T1|back()| T3|back()|";
+      "T1|miss(a)| T1|reach(x,8)| T3|miss(d)| T3|reach(x,8)| T1|r(v)|1 T3|w(v)|2 T1|back()| T3|back()|";
   EXPECT_EQ(races("mc", kTrace), Pairs{"1-2"});
   EXPECT_EQ(races("rdit", kTrace), Pairs{});
 }
 
 // The same with T3's loop over x in plain sight: `while (x != 1)` is a read of what the call wrote.
 TEST(Rdit, Caveat3CallsAndOrdinaryEvents) {
-  constexpr std::string_view kTrace = "T1|miss(a)| T1|reach(x)| T1|r(v)|1 T3|r(x)|9 T3|w(v)|2 T1|back()|";
+  constexpr std::string_view kTrace = "T1|miss(a)| T1|reach(x,8)| T1|r(v)|1 T3|r(x)|9 T3|w(v)|2 T1|back()|";
   EXPECT_EQ(races("mc", kTrace), Pairs{"1-2"});
   EXPECT_EQ(races("rdit", kTrace), Pairs{});
 }
 
 // c(y) before f(y, z) before e(z): c and e have nothing in common.
 TEST(Rdit, Caveat4Figure45OrderThroughOtherCalls) {
-  EXPECT_EQ(races("rdit",
-                  "T2|w(v)|1 T2|miss(c)| T2|reach(y)| T2|back()| T4|miss(f)| T4|reach(y)| T4|reach(z)| T4|back()| "
-                  "T3|miss(e)| T3|reach(z)| T3|back()| T3|r(v)|2"),
-            Pairs{});
+  EXPECT_EQ(
+      races("rdit",
+            "T2|w(v)|1 T2|miss(c)| T2|reach(y,8)| T2|back()| T4|miss(f)| T4|reach(y,8)| T4|reach(z,8)| T4|back()| "
+            "T3|miss(e)| T3|reach(z,8)| T3|back()| T3|r(v)|2"),
+      Pairs{});
   // Beyond the paper: calls under way at once hand on what ordinary events bring, z(α) to y(γ), though no call knows of both.
   constexpr std::string_view kRelay =
-      "T1|miss(m)| T1|reach(alpha)| T1|reach(beta)| T2|miss(n)| T2|reach(beta)| T2|reach(gamma)| "
+      "T1|miss(m)| T1|reach(alpha,8)| T1|reach(beta,8)| T2|miss(n)| T2|reach(beta,8)| T2|reach(gamma,8)| "
       "T3|w(v)|1 T3|w(alpha)|3 T4|r(gamma)|4 T4|r(v)|2 T1|back()| T2|back()|";
   EXPECT_EQ(races("rdit", kRelay), Pairs{});
 }
@@ -92,8 +94,9 @@ TEST(Rdit, Caveat4Figure45OrderThroughOtherCalls) {
 TEST(Rdit, Caveat5GlobalsAreReachedIfTheyAreNamed) {
   EXPECT_EQ(races("rdit", "T1|w(x)|w T1|miss(m)| T1|back()| T2|miss(m)| T2|back()| T2|r(x)|r"), Pairs{"w-r"});
   EXPECT_EQ(
-      races("rdit",
-            "T1|w(x)|w T1|miss(m)| T1|reach(global)| T1|back()| T2|miss(m)| T2|reach(global)| T2|back()| T2|r(x)|r"),
+      races(
+          "rdit",
+          "T1|w(x)|w T1|miss(m)| T1|reach(global,8)| T1|back()| T2|miss(m)| T2|reach(global,8)| T2|back()| T2|r(x)|r"),
       Pairs{});
 }
 
@@ -103,7 +106,7 @@ constexpr std::string_view kAccount =
     "T0|w(y)=0|1 T0|w(x1)=0|2 T0|w(x2)=0|2 T0|fork(T1)|3 T0|fork(T2)|3 "
     "T1|begin()| T1|r(x1)=0|4 T1|w(x1)=100|4 T1|r(y)=0|5 T1|w(y)=100|5 T1|w(t1)=1|e1 T1|end()| "
     "T2|begin()| T2|r(x2)=0|7 T2|w(x2)=200|7 T2|r(y)=100|8 T2|w(y)=300|8 T2|w(t2)=1|e2 T2|end()| "
-    "T0|miss(isAlive)| T0|reach(t1)| T0|back()| T0|miss(isAlive)| T0|reach(t2)| T0|back()| "
+    "T0|miss(isAlive)| T0|reach(t1,8)| T0|back()| T0|miss(isAlive)| T0|reach(t2,8)| T0|back()| "
     "T0|r(x1)=100|16 T0|r(x2)=200|17 T0|r(y)=300|19";
 
 TEST(Rdit, Figures46And47AccountHasOneRace) { EXPECT_EQ(races("rdit", kAccount), Pairs{"5-8"}); }
