@@ -90,6 +90,14 @@ TEST(Rdit, Caveat4Figure45OrderThroughOtherCalls) {
   EXPECT_EQ(races("rdit", kRelay), Pairs{});
 }
 
+// The call may have written another value to x, so the read cannot come from the first write, though the value is the same.
+TEST(Rdit, ValuesDoNotCountWhereACallMayHaveWritten) {
+  constexpr std::string_view kTrace =
+      "T1|w(x)=1|1 T2|miss(m)| T2|reach(x,8)| T2|back()| T3|w(z)=5|a T3|w(x)=1|2 T4|r(x)=1|3 T4|w(z)=5|b";
+  EXPECT_EQ(races("rdit", kTrace), Pairs{"2-3"});
+  EXPECT_TRUE(races("mc", kTrace).contains("a-b"));
+}
+
 // A global that is used within a call, and not passed to it, must be named: then its memory is reached.
 TEST(Rdit, Caveat5GlobalsAreReachedIfTheyAreNamed) {
   EXPECT_EQ(races("rdit", "T1|w(x)|w T1|miss(m)| T1|back()| T2|miss(m)| T2|back()| T2|r(x)|r"), Pairs{"w-r"});

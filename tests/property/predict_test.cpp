@@ -185,6 +185,15 @@ TEST(Cp, RawIsTheDefinition) {
   EXPECT_GT(beyond_hb, few() / 50);
 }
 
+// Rule (b) alone: the post and the take are in sections that do not conflict, and order them.
+TEST(Cp, SectionsThatAreOrderedOrderWhatIsAroundThem) {
+  const Trace trace =
+      parse_trace("T1|acq(L1)| T1|post(S1)| T1|w(V1)| T1|rel(L1)| T2|acq(L1)| T2|take(S1)| T2|rel(L1)| T2|r(V1)|")
+          .events;
+  EXPECT_TRUE(causally_precedes(trace)[2][7]);
+  EXPECT_EQ(ask(trace, {.method = Method::Cp, .raw = true}).races, Races{});
+}
+
 TEST(Predictors, AreNested) {
   uint64_t cp_beyond_hb = 0, mc_beyond_cp = 0, mc_beyond_syncp = 0;
   for_random_traces(few(), [&](std::span<const Event> trace, const Races& truth) -> std::string {
@@ -316,7 +325,7 @@ TEST(SyncP, FindsEverySyncPreservingRace) {
     found += truth.size();
     return syncp == truth ? "" : "syncp has" + show(syncp) + ", the definition" + show(truth);
   });
-  EXPECT_GT(found, few() / 20);
+  EXPECT_GT(found, few() / 50);
 }
 
 // --- windows ---
