@@ -57,6 +57,7 @@ class Order::Builder {
     for (Index i = 0; i < model_.size(); ++i) {
       const Event& e = model_.event(i);
       const Thread t = model_.thread(i);
+      current_ = i;
       clock_.assign(model_.threads(), 0);
       if (model_.previous(i) != kNone) join(clock_, order_.up_to(model_.previous(i)));
       join_event(model_.fork_of(t));
@@ -78,8 +79,9 @@ class Order::Builder {
   std::span<const uint32_t> all_before(Index i) const { return hb_ != nullptr ? hb_->up_to(i) : order_.up_to(i); }
 
   void append(std::vector<uint32_t>& rows) { rows.insert(rows.end(), clock_.begin(), clock_.end()); }
+  // One that comes later, as the fork of a thread that has acted already, is of a trace that is no run.
   void join_event(Index before) {
-    if (before != kNone) join(clock_, all_before(before));
+    if (before != kNone && before < current_) join(clock_, all_before(before));
   }
   // What threads have given to an object, for others to take; their own comes after it by program order, which is no part of CP.
   using Given = std::map<Thread, Clock>;
@@ -215,7 +217,8 @@ class Order::Builder {
   const Order* hb_;         // of CP
   const LockEdges* edges_;  // of CP
   MissingCalls calls_;
-  Clock clock_;  // of the event being looked at
+  Index current_ = 0;  // the event being looked at
+  Clock clock_;        // its
   std::map<uint64_t, Clock> released_, read_released_;
   std::map<uint64_t, Given> posted_, taken_, atomics_;
   std::map<uint64_t, std::vector<Index>> notifies_;
