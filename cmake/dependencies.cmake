@@ -8,6 +8,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(dw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(z3 REQUIRED IMPORTED_TARGET z3)
+find_package(Threads REQUIRED)
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <deque>
@@ -12,6 +13,7 @@
 #include "cli/progress.h"
 #include "offline/catalog.h"
 #include "offline/explain.h"
+#include "offline/prediction.h"
 #include "report/compare.h"
 #include "report/renderer.h"
 #include "trace/source.h"
@@ -34,11 +36,14 @@ struct Request {
   std::vector<std::string> chains;
   bool json = false;
   bool salvage = false;
+  std::string shard;  // "0/4"; empty: all windows
 };
 
 struct RunningChain {
-  explicit RunningChain(Chain which)
-      : chain(std::move(which)), filters(make_filters(chain)), detector(make_detector(chain.detector())) {}
+  RunningChain(Chain which, Shard shard)
+      : chain(std::move(which)), filters(make_filters(chain)),
+        detector(is_predictor(*chain.detector().info) ? make_predictor(chain.detector(), shard)
+                                                      : make_detector(chain.detector())) {}
   void process(std::span<const Event> batch) {
     for (const auto& filter : filters) batch = filter->pass(batch);
     detector->process(batch);
@@ -72,6 +77,25 @@ Result<std::vector<Chain>> parse_chains(const std::vector<std::string>& texts) {
   return chains;
 }
 
+// "0/4": of four shards, the first.
+Result<Shard> parse_shard(const Request& request, const std::vector<Chain>& chains) {
+  const std::string& text = request.shard;
+  if (text.empty()) return Shard{};
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, shard.number);
+  const bool has_slash = number.ec == std::errc{} && number.ptr != end && *number.ptr == '/';
+  const auto of = has_slash ? std::from_chars(number.ptr + 1, end, shard.of) : number;
+  if (!has_slash || of.ec != std::errc{} || of.ptr != end || shard.number >= shard.of)
+    return Error{"--shard needs I/N with I from 0 to N-1, as in 0/4, not '" + text + "'"};
+  if (request.files.size() != 1) return Error{"--shard takes one trace"};
+  for (const Chain& chain : chains) {
+    if (!is_predictor(*chain.detector().info))
+      return Error{"--shard is for predictors, which work on windows; '" + chain.text + "' needs the whole trace"};
+  }
+  return shard;
+}
+
 std::vector<FoundRace> real_ones_first(const std::vector<FoundRace>& races) {
   std::vector<FoundRace> sorted;
   for (const bool real : {true, false}) {
@@ -82,7 +106,7 @@ std::vector<FoundRace> real_ones_first(const std::vector<FoundRace>& races) {
 }
 
 // One pass over the file for all chains; a batch is read once and each chain's own time is taken.
-Status run_pass(Pass& pass, const Globals& globals) {
+Status run_pass(Pass& pass, const Request& request, const Globals& globals) {
   const TraceNames names(pass.source->names());
   for (const RunningChain& c : pass.chains) {
     if (const Status started = start_all(c.filters, names); !started) return started;
@@ -107,8 +131,11 @@ Status run_pass(Pass& pass, const Globals& globals) {
     progress.update(pass.source->bytes_read(), pass.events);
   }
   for (RunningChain& c : pass.chains) {
+    const auto start = steady_clock::now();
     c.findings = c.detector->findings();
-    c.findings.races = real_ones_first(c.findings.races);
+    c.spent += steady_clock::now() - start;
+    c.processor += Seconds(c.findings.processor_seconds);
+    if (request.shard.empty()) c.findings.races = real_ones_first(c.findings.races);
   }
   return Done{};
 }
@@ -155,7 +182,7 @@ report::FilterSummary summarize(const StageSpec& stage, const FilterStats& f) {
 }
 
 // What a chain would have taken alone: the reading and its own work.
-report::Summary summarize(const RunningChain& c, const Pass& pass) {
+report::Summary summarize(const RunningChain& c, const Pass& pass, const std::string& shard) {
   const Findings& f = c.findings;
   report::Summary s;
   s.engine = c.chain.text;
@@ -166,6 +193,9 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.threads = f.threads;
   s.potential = static_cast<uint64_t>(
       std::ranges::count(f.races, Verdict::Potential, [](const FoundRace& r) { return r.record.verdict; }));
+  s.predicted = static_cast<uint64_t>(
+      std::ranges::count(f.races, Verdict::Predicted, [](const FoundRace& r) { return r.record.verdict; }));
+  s.shard = shard;
   s.bytes = f.bytes;
   s.peak_bytes = f.peak_bytes;
   for (std::size_t i = 0; i < c.filters.size(); ++i) {
@@ -181,6 +211,7 @@ report::Summary summarize(const RunningChain& c, const Pass& pass) {
   s.own_seconds = c.processor.count();
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
   if (f.sampling) s.sampling = summarize(*f.sampling);
+  s.unknown = f.unknown;
   return s;
 }
 
@@ -191,7 +222,7 @@ class Presentation {
         renderer_(json ? report::make_json_renderer(stdout) : report::make_text_renderer(stdout, style)) {}
 
   // Returns whether there was a race.
-  bool show(const Pass& pass) {
+  bool show(const Pass& pass, const std::string& shard) {
     report::Comparison comparison;
     comparison.reading = pass.reading.count();
     std::vector<report::Summary> summaries;
@@ -201,7 +232,7 @@ class Presentation {
         renderer_->race(race);
         comparison.add(found.record.pair(), race);
       }
-      summaries.push_back(summarize(c, pass));
+      summaries.push_back(summarize(c, pass, shard));
       comparison.add(summaries.back());
     }
     // One line sums up one chain; several are a table for people, and a line each for programs and with -v.
@@ -223,7 +254,9 @@ class Presentation {
 Outcome analyze(const Request& request, const Globals& globals) {
   const Result<std::vector<Chain>> chains = parse_chains(request.chains);
   if (!chains) return chains.error();
-  Presentation presentation(request.json,
+  const Result<Shard> shard = parse_shard(request, *chains);
+  if (!shard) return shard.error();
+  Presentation presentation(request.json || !request.shard.empty(),
                             {.color = globals.colored(), .verbose = globals.verbose > 0, .quiet = globals.quiet});
   bool found = false;
   const OpenOptions options{.salvage = request.salvage};
@@ -232,13 +265,13 @@ Outcome analyze(const Request& request, const Globals& globals) {
     Result<std::unique_ptr<TraceSource>> source = open_trace(file, options);
     if (!source) return source.error();
     pass.source = std::move(*source);
-    for (const Chain& chain : *chains) pass.chains.emplace_back(chain);
-    Status done = run_pass(pass, globals);
+    for (const Chain& chain : *chains) pass.chains.emplace_back(chain, *shard);
+    Status done = run_pass(pass, request, globals);
     if (done) done = explain(pass, file, options, globals);
     if (done) done = keep_state(pass);
     if (!done) return done.error();
     if (!pass.source->lost().empty()) fmt::print(stderr, "photofinish: salvaged: {}\n", pass.source->lost());
-    found = presentation.show(pass) || found;
+    found = presentation.show(pass, request.shard) || found;
   }
   return found ? kRacesFound : kSuccess;
 }
@@ -256,6 +289,10 @@ void add_analyze(const Verbs& verbs) {
       ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_flag("--json", request->json, "One JSON object per line: every race, then a summary per chain");
+  verb->add_option(
+          "--shard", request->shard,
+          "I/N: of N shards the windows of the I-th (from 0), for predictors; photofinish merge joins the results")
+      ->type_name("I/N");
   verb->add_flag("--salvage", request->salvage, "Read a damaged or unfinished trace up to its last good block");
   verb->footer("Exit code: 0 no race, 66 at least one race, 2 wrong usage or bad input.");
   verb->callback([request, verbs] { verbs.run = [request, verbs] { return analyze(*request, verbs.globals); }; });

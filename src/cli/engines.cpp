@@ -1,4 +1,4 @@
-// photofinish engines: what detectors and filters there are, with options, guarantee and source.
+// photofinish engines: what detectors, predictors and filters there are, with options, guarantee and source.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,14 @@
 namespace pf::cli {
 namespace {
 
-std::string_view kind_name(const EngineInfo& e) { return e.kind == StageKind::Filter ? "filter" : "detector"; }
+std::string_view kind_name(const EngineInfo& e) {
+  switch (e.kind) {
+    case StageKind::Filter: return "filter";
+    case StageKind::Detector: return "detector";
+    case StageKind::Predictor: return "predictor";
+  }
+  return {};
+}
 
 nlohmann::ordered_json to_json(const EngineInfo& e) {
   nlohmann::ordered_json options = nlohmann::ordered_json::array();

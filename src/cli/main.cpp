@@ -92,6 +92,7 @@ int run(int argc, char** argv) {
   add_analyze(verbs);
   add_trace(verbs);
   add_engines(verbs);
+  add_merge(verbs);
   add_collect(verbs);
   add_ctl(verbs);
   std::vector<std::string> words(argv + 1, argv + argc);

@@ -1,5 +1,7 @@
 #include "cli/naming.h"
 
+#include <fmt/format.h>
+
 #include "core/hash.h"
 
 namespace pf::cli {
@@ -49,6 +51,18 @@ report::HiddenBy::Step name_step(const LockStep& s, const Dictionary& names) {
   return {index(s.thread), names.thread_name(s.thread), s.mode == LockMode::Read, s.event, {name_frame(s.site, names)}};
 }
 
+// "acq(L1)"; of an access no more than the variable, since a witness says when, not how.
+std::string name_operation(const WitnessStep& s, const Dictionary& names) {
+  std::string text(name(s.op));
+  if (s.op == Op::Fork || s.op == Op::Join)
+    return text + "(" + names.thread_name(static_cast<ThreadId>(s.target)) + ")";
+  return has_operand(s.op) ? text + "(" + names.object_name(object_kind(s.op), s.target) + ")" : text;
+}
+
+report::WitnessStep name_witness(const WitnessStep& s, const Dictionary& names) {
+  return {index(s.thread), names.thread_name(s.thread), s.event, name_operation(s, names), name_frame(s.site, names)};
+}
+
 }  // namespace
 
 report::Race name_race(const FoundRace& found, const Chain& chain, const Dictionary& names) {
@@ -65,6 +79,9 @@ report::Race name_race(const FoundRace& found, const Chain& chain, const Diction
     race.hidden_by = {names.object_name(ObjectKind::Lock, by->lock), name_step(by->release, names),
                       name_step(by->acquire, names)};
   }
+  race.window = found.window;
+  if (found.window) race.pair = fmt::format("{}-{}-{:#x}", r.pair().low, r.pair().high, r.pair().object);
+  for (const WitnessStep& s : found.witness) race.witness.push_back(name_witness(s, names));
   return race;
 }
 

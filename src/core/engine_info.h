@@ -1,11 +1,12 @@
 // What the registry knows of a stage: enough for help, docs, the chain parser and the tests, without running it.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace pf {
 
-enum class StageKind : bool { Filter, Detector };
+enum class StageKind : uint8_t { Filter, Detector, Predictor };
 
 struct OptionInfo {
   std::string_view name;

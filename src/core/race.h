@@ -55,4 +55,13 @@ struct RaceRecord {
   }
 };
 
+// One step of a schedule that shows a predicted race.
+struct WitnessStep {
+  ThreadId thread{};
+  SiteId site = kNoSite;
+  uint64_t event = 0;  // its number in the trace, from 1
+  Op op = Op::Read;
+  uint64_t target = 0;
+};
+
 }  // namespace pf

@@ -107,8 +107,13 @@ Result<Chain> parse_chain(std::string_view text, Catalog catalog) {
       return Error{quoted(info.name) + " is a filter: a detector must follow it, as in " + std::string(info.name) +
                    ":fasttrack"};
     }
-    if (!last && info.kind == StageKind::Detector) {
-      return Error{quoted(info.name) + " is a detector: it ends the chain, nothing may follow it"};
+    if (!last && info.kind != StageKind::Filter) {
+      return Error{quoted(info.name) + (info.kind == StageKind::Detector ? " is a detector" : " is a predictor") +
+                   ": it ends the chain, nothing may follow it"};
+    }
+    if (last && i != 0 && info.kind == StageKind::Predictor) {
+      return Error{quoted(info.name) +
+                   " is a predictor: it needs every event of the trace, no filter may stand before it"};
     }
   }
   return chain;

@@ -9,14 +9,17 @@
 #include "filter/literace.h"
 #include "filter/tree.h"
 #include "offline/host.h"
+#include "offline/prediction.h"
+#include "predict/engines.h"
 
 namespace pf {
 namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array<const EngineInfo*, sizeof...(D) + 4>{&D<OfflineEnv>::kInfo..., &kCollisionInfo, &kTreeInfo,
-                                                         &kLiteRaceInfo, &kCarismaInfo};
+  return std::array{&D<OfflineEnv>::kInfo..., &kCollisionInfo,   &predict::kHbInfo,   &predict::kCpInfo,
+                    &predict::kSyncpInfo,     &predict::kMcInfo, &predict::kRditInfo, &kTreeInfo,
+                    &kLiteRaceInfo,           &kCarismaInfo};
 }
 constexpr auto kInfos = infos(Detectors{});
 
@@ -110,6 +113,8 @@ Status finish_all(const Filters& filters) {
   return Done{};
 }
 
-std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) { return make(spec, Detectors{}); }
+std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) {
+  return is_predictor(*spec.info) ? make_predictor(spec) : make(spec, Detectors{});
+}
 
 }  // namespace pf

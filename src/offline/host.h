@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/object.h"
+#include "core/blocks.h"
 #include "detect/chain.h"
 #include "detect/detector.h"
 #include "detect/pacer.h"
@@ -55,11 +55,6 @@ class OfflineHost final : public DetectorStage {
 
  private:
   using HostThread = typename SyncState<D, Env>::HostThread;
-  struct Block {
-    uint64_t last;
-    SiteId site;
-    bool freed;
-  };
 
   // Hot: a plain access is inlined down to its rule.
   [[gnu::always_inline]] void step(const Event& e) {
@@ -156,7 +151,7 @@ class OfflineHost final : public DetectorStage {
       shadow_.forget(e.target, extent(e));
     }
     sync_.forget_atomics(e.target, extent(e));
-    remember_block(e, false);
+    blocks_.change(e, extent(e));
   }
 
   void free(HostThread& t, const Event& event) {
@@ -179,14 +174,7 @@ class OfflineHost final : public DetectorStage {
     if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, env_);
     sync_.forget_atomics(e.target, extent(e));
     if (!noted_.empty()) settle(t, e);
-    remember_block(e, true);
-  }
-
-  void remember_block(const Event& e, bool freed) {
-    const uint64_t last = e.target + extent(e) - 1;
-    auto it = blocks_.upper_bound(last);
-    while (it != blocks_.begin() && std::prev(it)->second.last >= e.target) it = blocks_.erase(std::prev(it));
-    blocks_[e.target] = {last, e.site, freed};
+    blocks_.change(e, extent(e));
   }
 
   // --- races: cold ---
@@ -218,7 +206,7 @@ class OfflineHost final : public DetectorStage {
       race.first = {env_.owner(n.prior.epoch), a.site, a.locks, a.op(), a.size()};
       race.second = {e.thread, e.site, t.locks, e.op, e.size};
       race.verdict = n.verdict;
-      race.memory = memory_at(n.address);
+      race.memory = blocks_.at(n.address);
       FoundRace* found = log_.add(race);
       if (found == nullptr) continue;
       found->first_epoch = {n.full.slot(), n.full.clock()};
@@ -228,27 +216,11 @@ class OfflineHost final : public DetectorStage {
     noted_.clear();
   }
 
-  RaceMemory memory_at(uint64_t address) const {
-    RaceMemory m;
-    m.address = address;
-    if (address >= kAbstract) m.object = address;
-    auto it = blocks_.upper_bound(address);
-    if (it == blocks_.begin()) return m;
-    --it;
-    if (it->second.last < address) return m;
-    m.kind = it->second.freed ? RaceMemory::Kind::Freed : RaceMemory::Kind::Heap;
-    m.block = it->first;
-    m.block_size = it->second.last - it->first + 1;
-    m.block_site = it->second.site;
-    m.object = index(it->second.site);
-    return m;
-  }
-
   Env env_;
   Shadow<D, Env> shadow_{env_};
   SyncState<D, Env> sync_{env_};
-  std::map<uint64_t, Block> blocks_;  // heap blocks of the trace, live and freed
-  std::vector<Noted> noted_;          // races of the access being processed
+  Blocks blocks_;
+  std::vector<Noted> noted_;  // races of the access being processed
   RaceLog log_;
   uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0;
   // Of a detector that samples:

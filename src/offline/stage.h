@@ -39,6 +39,8 @@ struct FoundRace {
   WideEpoch
       first_epoch{};  // potential, if nothing but locks orders the pair: of the first access, in full happens-before
   std::optional<HiddenBy> hidden_by{};  // the same, once explain.h has looked
+  std::vector<WitnessStep> witness{};   // predicted: a schedule that ends with the two accesses side by side
+  std::optional<uint64_t> window{};     // of a shard: in which window, for merging
 };
 
 struct Findings {
@@ -52,6 +54,8 @@ struct Findings {
   uint64_t bytes = 0;       // of the detector's state at the end
   uint64_t peak_bytes = 0;  // and when it was largest
   std::optional<SamplingCounts> sampling = {};
+  double processor_seconds = 0;          // on threads of its own
+  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
 };
 
 class DetectorStage {

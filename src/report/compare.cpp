@@ -58,8 +58,8 @@ void Comparison::print_chains(std::FILE* out, TextStyle style) const {
   for (std::size_t i = 0; i < chains_.size(); ++i) {
     const Summary& s = chains_[i];
     fmt::print(out, "({}) {:<{}} {:>8} {:>8} {:>9} {:>12} {:>14} {:>7.3f} s {:>11}\n", i + 1, s.engine, width,
-               grouped(s.races), grouped(s.races - s.potential), grouped(s.potential), grouped(s.dynamic_races),
-               grouped(s.dropped), s.own_seconds, memory_size(s.peak_bytes));
+               grouped(s.races), grouped(s.races - s.potential - s.predicted), grouped(s.potential),
+               grouped(s.dynamic_races), grouped(s.dropped), s.own_seconds, memory_size(s.peak_bytes));
   }
   if (chains_.empty()) return;
   fmt::print(out, "{} of {} in one pass; reading them took {:.3f} s, which is in no chain's time\n",

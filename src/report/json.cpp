@@ -68,6 +68,16 @@ Json hidden_by(const HiddenBy& h) {
   return {{"lock", h.lock}, {"release", lock_step(h.release)}, {"acquire", lock_step(h.acquire)}};
 }
 
+Json witness(const std::vector<WitnessStep>& steps) {
+  Json list = Json::array();
+  for (const WitnessStep& s : steps) {
+    Json j = {{"thread", {{"id", s.thread_id}, {"name", s.thread_name}}}, {"event", s.event}, {"op", s.what}};
+    j.update(frame(s.frame));
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
 void add_process(Json& j, const Process& p) {
   if (p.pid != 0) j["process"] = {{"pid", p.pid}, {"exe", p.exe}};
 }
@@ -126,6 +136,9 @@ class JsonRenderer final : public Renderer {
     if (!r.doubt.empty()) j["doubt"] = r.doubt;
     if (r.trials) j["trials"] = trials(*r.trials);
     if (r.chance) j["estimate"] = {{"by", "rate"}, {"probability", *r.chance}, {"runs", Trials::runs_for(*r.chance)}};
+    if (r.window) j["window"] = *r.window;
+    if (!r.pair.empty()) j["pair"] = r.pair;
+    if (!r.witness.empty()) j["witness"] = witness(r.witness);
     line(j);
   }
 
@@ -155,6 +168,8 @@ class JsonRenderer final : public Renderer {
               {"bytes", s.bytes},
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
+    if (s.unknown) j["unknown"] = *s.unknown;
+    if (!s.shard.empty()) j["shard"] = s.shard;
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
     if (s.watching) j["watch"] = watching(*s.watching);
     if (s.trials != 0) j["trials"] = s.trials;

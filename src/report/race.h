@@ -78,6 +78,15 @@ struct HiddenBy {
   Step release, acquire;
 };
 
+// A step of the schedule that shows a predicted race.
+struct WitnessStep {
+  uint64_t thread_id = 0;
+  std::string thread_name;
+  uint64_t event = 0;  // its number in the trace, from 1
+  std::string what;    // "acq(L1)"
+  Frame frame;
+};
+
 struct Race {
   std::string engine;
   std::string verdict;
@@ -89,9 +98,13 @@ struct Race {
   std::string chain = {};  // of a trace: which of those asked for, as written
   bool by_locks = false;   // of a potential race: nothing but the order of locks put the first access before the second
   std::optional<HiddenBy> hidden_by = {};
-  std::string doubt = {};  // of a suspect: what speaks against it
-  std::optional<Trials> trials = {};  // of a program that was run several times
-  std::optional<double> chance = {};  // of a run to sample it, by the rate that its memory or its time has
+  std::string doubt = {};                 // of a suspect: what speaks against it
+  std::optional<Trials> trials = {};      // of a program that was run several times
+  std::optional<double> chance = {};      // of a run to sample it, by the rate that its memory or its time has
+  std::vector<WitnessStep> witness = {};  // of a predictor: what runs before the two accesses, and they
+  // Of a shard of windows, what merging needs: in which window, and what makes two races the same one.
+  std::optional<uint64_t> window = {};
+  std::string pair = {};
 
   std::string kind() const { return first.op + "-" + second.op; }
   std::string title() const;  // "write-read on global account of 48 bytes"
@@ -156,6 +169,9 @@ struct Summary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
   std::optional<Watching> watching = {};
+  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
+  uint64_t predicted = 0;                // of the races
+  std::string shard = {};                // "0/4"
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

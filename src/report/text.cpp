@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
 #include "report/renderer.h"
 #include "report/words.h"
 
@@ -33,6 +36,7 @@ class TextRenderer final : public Renderer {
       lock_step("acquired", r.hidden_by->lock, r.hidden_by->acquire);
     }
     estimate(r);
+    if (!r.witness.empty()) witness(r);
     fmt::print(out_, "\n");
   }
 
@@ -62,6 +66,10 @@ class TextRenderer final : public Renderer {
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.watching) watching(*s.watching);
+    if (s.unknown.value_or(0) != 0) {
+      fmt::print(out_, "  unknown: {} (a limit was reached: options steps, timeout, tries)\n",
+                 plural(*s.unknown, "pair"));
+    }
     if (s.misuses != 0) fmt::print(out_, "  {} of synchronization\n", plural(s.misuses, "misuse"));
     if (s.suppressed != 0) fmt::print(out_, "  {} suppressed\n", plural(s.suppressed, "report"));
     if (s.unfinished != 0) {
@@ -156,6 +164,31 @@ class TextRenderer final : public Renderer {
     if (!s.stack.empty()) fmt::print(out_, " at {}", s.stack.front().text());
     if (s.event != 0) fmt::print(out_, " (event {})", grouped(s.event));
     fmt::print(out_, "\n");
+  }
+
+  // The end of the schedule, in two columns: the thread of the first access on the left, that of the second on the right; what others
+  // do in between stands on the left with their name.
+  void witness(const Race& r) {
+    constexpr std::size_t kShown = 16;
+    const std::size_t hidden = r.witness.size() > kShown ? r.witness.size() - kShown : 0;
+    fmt::print(out_, "  a schedule of the same events that has them side by side:\n");
+    std::vector<std::array<std::string, 2>> rows = {{r.first.thread_name, r.second.thread_name}};
+    for (std::size_t i = hidden; i < r.witness.size(); ++i) {
+      const WitnessStep& s = r.witness[i];
+      const bool is_first = s.thread_id == r.first.thread_id, is_second = s.thread_id == r.second.thread_id;
+      const std::string place = s.frame.text();
+      const std::string step = fmt::format("{} {}{}", s.what, place.empty() ? "" : "at " + place + ", ", s.event);
+      const bool is_last = i + 2 >= r.witness.size();
+      const std::string text = (is_first || is_second ? "" : s.thread_name + ": ") + step + (is_last ? "  <--" : "");
+      rows.push_back(is_second ? std::array{std::string(), text} : std::array{text, std::string()});
+    }
+    std::size_t width = 0;
+    for (const auto& row : rows) width = std::max(width, row[0].size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      fmt::print(out_, "    {}\n",
+                 rows[i][1].empty() ? rows[i][0] : fmt::format("{:<{}} | {}", rows[i][0], width, rows[i][1]));
+      if (i == 0 && hidden != 0) fmt::print(out_, "    ({} before; --json has them)\n", plural(hidden, "step"));
+    }
   }
 
   void process(const Process& p) {

@@ -150,7 +150,9 @@ std::size_t touched_bytes(std::span<const Event> events) {
 struct Stages {
   explicit Stages(const EngineInfo* info) {
     if (info->kind == StageKind::Filter) filter = make_filter({info, {}});
-    detector = make_detector({filter != nullptr || !info->offline ? offline_catalog().front() : info, {}});
+    Options options;
+    if (info->kind == StageKind::Predictor) options = {{"jobs", "1"}, {"window", "50"}};
+    detector = make_detector({filter != nullptr || !info->offline ? offline_catalog().front() : info, options});
   }
   void process(std::span<const Event> batch) { detector->process(filter != nullptr ? filter->pass(batch) : batch); }
 

@@ -32,6 +32,8 @@ ABOUT = {
     "carisma": "Carisma*:*Samplers*",
     "explain": "*Explanation*",
     "race log": "*Explanation*",
+    "predict": "Mc*:Cp*:SyncP*:Windows*:Predictors*:Hb*",
+    "rdit": "Rdit*",
 }
 
 

@@ -36,16 +36,16 @@ class Cells {
     std::set<uint64_t> cuts;
     for (const Event& e : trace)
       if (touches_memory(e.op)) cuts.insert({extent(e).begin, extent(e).end});
-    const std::vector<uint64_t> sorted(cuts.begin(), cuts.end());
+    const std::vector<uint64_t>& sorted = cuts_ = {cuts.begin(), cuts.end()};
     const auto cell_at = [&](uint64_t address) {
       return static_cast<size_t>(std::ranges::lower_bound(sorted, address) - sorted.begin());
     };
     for (const Event& e : trace)
       ranges_.push_back(touches_memory(e.op) ? Range{cell_at(extent(e).begin), cell_at(extent(e).end)} : Range{0, 0});
-    count_ = sorted.size();
   }
 
-  size_t count() const { return count_; }
+  size_t count() const { return cuts_.size(); }
+  Extent bytes(size_t cell) const { return {cuts_[cell], cuts_[cell + 1]}; }  // of a cell that an event touches
   Range of(size_t event) const { return ranges_[event]; }
   bool touches(size_t event, size_t cell) const { return ranges_[event].begin <= cell && cell < ranges_[event].end; }
   Range common(size_t a, size_t b) const {
@@ -54,8 +54,8 @@ class Cells {
   bool overlap(size_t a, size_t b) const { return common(a, b).begin < common(a, b).end; }
 
  private:
+  std::vector<uint64_t> cuts_;
   std::vector<Range> ranges_;
-  size_t count_ = 0;
 };
 
 bool ends_between(std::span<const Event> trace, const Cells& cells, size_t cell, size_t a, size_t b) {
@@ -251,7 +251,7 @@ class LockState {
 };
 
 // Exhaustive search over the correct reorderings of a trace. A state is how far each thread has run, which waiting
-// threads have been notified and the last write of each cell: all that decides what may run next.
+// threads have been notified and the value of each cell: all that decides what may run next.
 class Predictor {
  public:
   explicit Predictor(std::span<const Event> trace);
@@ -263,7 +263,7 @@ class Predictor {
     std::vector<std::vector<Held>> held;  // after as many events
     size_t fork = kNone;
   };
-  // One code unit per number: positions of the threads, then their notified flags, then the writers of the cells.
+  // One code unit per number: positions of the threads, then their notified flags, then the values of the cells.
   using State = std::u16string;
 
   void plan_threads();
@@ -276,7 +276,10 @@ class Predictor {
   bool all_run(const State& state, const std::vector<size_t>& events) const;
   bool is_alive(const State& state, size_t thread) const;
   bool may_run(const State& state, size_t event) const;
-  bool sees_same_writes(const State& state, size_t event) const;
+  bool sees_same_values(const State& state, size_t event) const;
+  std::optional<uint64_t> carried_value(size_t access, size_t cell) const;
+  std::optional<uint64_t> known_value(size_t writer, size_t cell) const;
+  char16_t as_value(size_t writer, size_t cell) const;
   bool keeps_memory_order(const State& state, size_t event) const;
   bool may_lock(const State& state, size_t event) const;
   bool may_join(const State& state, size_t event) const;
@@ -287,8 +290,7 @@ class Predictor {
 
   char16_t& notified(State& state, size_t thread) const { return state[threads_.size() + thread]; }
   char16_t notified(const State& state, size_t thread) const { return state[threads_.size() + thread]; }
-  size_t writer_index(size_t cell) const { return 2 * threads_.size() + cell; }
-  static char16_t as_writer(size_t event) { return static_cast<char16_t>(event == kNone ? 0 : event + 1); }
+  size_t value_index(size_t cell) const { return 2 * threads_.size() + cell; }
 
   std::span<const Event> trace_;
   Cells cells_;
@@ -296,7 +298,8 @@ class Predictor {
   std::vector<ThreadPlan> threads_;
   std::map<ThreadId, size_t> index_of_;
   std::vector<size_t> thread_of_, position_;            // of each event
-  std::vector<std::vector<char16_t>> seen_writes_;      // of each read, by cell from its first on
+  std::vector<std::vector<char16_t>> seen_values_;      // of each read, by cell from its first on
+  std::vector<std::optional<uint64_t>> first_values_;   // of each cell, if known
   std::vector<std::vector<size_t>> readers_;            // of each cell
   std::vector<std::vector<size_t>> must_not_have_run_;  // later events that keep their order with this one
   std::vector<bool> needs_notify_;                      // of each wake
@@ -339,15 +342,51 @@ void Predictor::plan_threads() {
 }
 
 void Predictor::plan_reads() {
-  seen_writes_.resize(trace_.size());
+  seen_values_.resize(trace_.size());
+  first_values_.resize(cells_.count());
   readers_.resize(cells_.count());
   for (size_t i = 0; i < trace_.size(); ++i) {
     if (!reads_value(trace_[i].op)) continue;
     for (size_t cell = cells_.of(i).begin; cell < cells_.of(i).end; ++cell) {
-      seen_writes_[i].push_back(as_writer(last_write(trace_, cells_, cell, i)));
+      const size_t writer = last_write(trace_, cells_, cell, i);
+      if (writer == kNone && trace_[i].op != Op::AtomicRmw && !first_values_[cell])
+        first_values_[cell] = carried_value(i, cell);
       readers_[cell].push_back(i);
     }
   }
+  for (size_t i = 0; i < trace_.size(); ++i) {
+    if (!reads_value(trace_[i].op)) continue;
+    for (size_t cell = cells_.of(i).begin; cell < cells_.of(i).end; ++cell)
+      seen_values_[i].push_back(as_value(last_write(trace_, cells_, cell, i), cell));
+  }
+}
+
+// The cell's bytes of the value that an access carries.
+std::optional<uint64_t> Predictor::carried_value(size_t access, size_t cell) const {
+  const Event& e = trace_[access];
+  const Extent bytes = cells_.bytes(cell);
+  if (!is_access(e.op) || !e.has_value || bytes.end - e.target > sizeof(e.value)) return {};
+  uint64_t value = 0;
+  for (uint64_t at = bytes.begin; at < bytes.end; ++at)
+    value |= (e.value >> 8 * (at - e.target) & 0xff) << 8 * (at - bytes.begin);
+  return value;
+}
+
+// Before any write a cell has a value too; the first read of it tells.
+std::optional<uint64_t> Predictor::known_value(size_t writer, size_t cell) const {
+  return writer == kNone ? first_values_[cell] : carried_value(writer, cell);
+}
+
+// A number for what a writer leaves in the cell: the same for writers that are known to leave the same value, and 0 for
+// those that leave what was there at first.
+char16_t Predictor::as_value(size_t writer, size_t cell) const {
+  if (writer == kNone) return 0;
+  const std::optional<uint64_t> value = known_value(writer, cell);
+  if (!value) return static_cast<char16_t>(writer + 1);
+  if (known_value(kNone, cell) == value) return 0;
+  size_t first = 0;
+  while (!gives_value(trace_[first].op) || !cells_.touches(first, cell) || known_value(first, cell) != value) ++first;
+  return static_cast<char16_t>(first + 1);
 }
 
 // Memory keeps its history: of two events that must keep their order, the earlier one may not run after the later one.
@@ -391,7 +430,7 @@ bool Predictor::may_run(const State& state, size_t event) const {
   switch (trace_[event].op) {
     case Op::Read:
     case Op::AtomicLoad:
-    case Op::AtomicRmw: return sees_same_writes(state, event);
+    case Op::AtomicRmw: return sees_same_values(state, event);
     case Op::Acquire:
     case Op::ReadAcquire: return may_lock(state, event);
     case Op::Join: return may_join(state, event);
@@ -402,9 +441,9 @@ bool Predictor::may_run(const State& state, size_t event) const {
   }
 }
 
-bool Predictor::sees_same_writes(const State& state, size_t event) const {
-  return state.compare(writer_index(cells_.of(event).begin), seen_writes_[event].size(), seen_writes_[event].data(),
-                       seen_writes_[event].size()) == 0;
+bool Predictor::sees_same_values(const State& state, size_t event) const {
+  return state.compare(value_index(cells_.of(event).begin), seen_values_[event].size(), seen_values_[event].data(),
+                       seen_values_[event].size()) == 0;
 }
 
 bool Predictor::keeps_memory_order(const State& state, size_t event) const {
@@ -453,10 +492,10 @@ Predictor::State Predictor::run(State state, size_t event) const {
   const size_t thread = thread_of_[event];
   ++state[thread];
   for (size_t cell = cells_.of(event).begin; cell < cells_.of(event).end; ++cell) {
-    char16_t& writer = state[writer_index(cell)];
-    if (gives_value(e.op)) writer = as_writer(event);
-    // A write that no one will read is none: states that differ only in such writes are one.
-    if (all_run(state, readers_[cell])) writer = as_writer(kNone);
+    char16_t& value = state[value_index(cell)];
+    if (gives_value(e.op)) value = as_value(event, cell);
+    // A value that no one will read is none: states that differ only in such values are one.
+    if (all_run(state, readers_[cell])) value = 0;
   }
   if (e.op == Op::Notify)
     for (size_t waiter = 0; waiter < threads_.size(); ++waiter) {
