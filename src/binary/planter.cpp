@@ -19,9 +19,10 @@ using watch::Site;
 using namespace std::chrono_literals;
 
 constexpr uint8_t kBreakpoint = 0xCC;
-constexpr auto kPatience = 250ms;    // with an instruction that nobody meets
-constexpr auto kBetweenLooks = 1s;   // for new modules
-constexpr unsigned kCandidates = 8;  // of which `cold` takes the one met least
+constexpr auto kPatience = 250ms;        // with an instruction that nobody meets
+constexpr auto kBetweenLooks = 1s;       // for new modules
+constexpr unsigned kMostAtATime = 1024;  // where the budget is not used up, since most code is seldom run
+constexpr unsigned kCandidates = 8;      // of which `cold` takes the one met least
 // What the kernel takes for a trap and its way back, which the handler cannot see. Measured (bench/sample --traps).
 constexpr uint64_t kUnseenPerSample = 3'000;
 
@@ -32,7 +33,7 @@ void store(uint64_t& x, uint64_t value) { __atomic_store_n(&x, value, __ATOMIC_R
 
 Planter::Planter(pid_t process, BoardFile& file, PlanterOptions options)
     : process_(process), file_(file), options_(std::move(options)), random_(options_.seed),
-      processor_at_start_(processor_time(process)) {
+      target_(options_.breakpoints), processor_at_start_(processor_time(process)) {
   file_.board().process = static_cast<uint64_t>(process);
 }
 
@@ -49,6 +50,9 @@ void Planter::work() {
   if (is_affordable()) {
     plant_to_confirm(now);
     plant_at_random(now);
+    target_ = std::min(target_ + target_ / 16 + 1, std::max(kMostAtATime, options_.breakpoints));
+  } else {
+    target_ = options_.breakpoints;
   }
   unlock(file_.board());
 }
@@ -176,7 +180,7 @@ void Planter::plant_to_confirm(Clock::time_point now) {
 }
 
 void Planter::plant_at_random(Clock::time_point now) {
-  for (unsigned tries = 0; planted_.size() < options_.breakpoints && tries < options_.breakpoints; ++tries) {
+  for (unsigned tries = 0; planted_.size() < target_ && tries < target_; ++tries) {
     uint64_t address = 0;
     const Site* site = draw(address);
     if (site == nullptr) return;

@@ -75,6 +75,7 @@ class Planter {
   PlanterOptions options_;
   std::optional<Memory> memory_;
   Random random_;
+  unsigned target_;  // breakpoints at a time
   Status status_ = Done{};
   std::string program_;
   std::set<std::pair<uint64_t, std::string>> known_;  // modules, by where they are

@@ -42,7 +42,8 @@ std::vector<std::string> available_runtimes() {
   for (const fs::path& root : runtime_roots()) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
-      if (holds_runtime(entry.path())) names.push_back(entry.path().filename());
+      const std::string name = entry.path().filename();
+      if (holds_runtime(entry.path()) && name != kSampler) names.push_back(name);
     }
   }
   std::ranges::sort(names);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pf::cli {
@@ -13,6 +14,8 @@ std::vector<std::filesystem::path> runtime_roots();
 std::optional<std::filesystem::path> find_runtime(const std::string& detector);
 // gcc_calls.h, next to them.
 std::optional<std::filesystem::path> find_gcc_calls();
+// Of programs that are not instrumented: no detector's.
+inline constexpr std::string_view kSampler = "sampler";
 // The detectors that have one.
 std::vector<std::string> available_runtimes();
 

@@ -233,7 +233,8 @@ void add_sample(const Verbs& verbs) {
   verb->add_option("--limit", request->limit, "How long a sampled access waits for another one")->capture_default_str();
   verb->add_option("--delay", request->delay, "How long a thread is stopped to see whether a suspect is a race")
       ->capture_default_str();
-  verb->add_option("--breakpoints", request->planter.breakpoints, "Instructions that have one at a time")
+  verb->add_option("--breakpoints", request->planter.breakpoints,
+                   "Instructions that have one at a time; more where the budget is not used up")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
   verb->add_flag("--cold", request->planter.cold, "Prefer instructions that were met least");

@@ -583,6 +583,8 @@ std::vector<Config> configs() {
         if (engine == "clockrace") all.push_back({engine, compiler, all_of_it + ",symmetric", only_real_races});
         continue;
       }
+      if (!kGuarantees.contains(engine))
+        continue;  // no engine: it samples programs that are not instrumented, or records
       all.push_back({engine, compiler, "", kGuarantees.at(engine)});
       if (engine == "pacer") {
         all.push_back({engine, compiler, ",rate=100%", racy_variables});
