@@ -29,6 +29,7 @@ void report_thread_leaks();
 uint64_t reported();                // races and misuses so far
 void count_ended(const Thread& t);  // its accesses stay in the sum
 void write_summary();               // at the end of the process, once
-void summary_again();               // in a forked child, whose end is another one
+void summary_again();
+void start_reports_over();  // as if nothing had been found so far, for another reader               // in a forked child, whose end is another one
 
 }  // namespace pf::rt

@@ -1,6 +1,7 @@
 #include "runtime/planted.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unwind.h>
@@ -25,6 +26,17 @@ const Site* sites() {
 
 uint64_t load(const uint64_t& x) { return __atomic_load_n(&x, __ATOMIC_ACQUIRE); }
 
+constexpr uint8_t kBreakpoint = 0xCC;
+
+uint8_t byte_at(uintptr_t address) {
+  return __atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED);
+}
+
+bool is_loaded(const Segment& s) {
+  Dl_info info{};
+  return dladdr(reinterpret_cast<void*>(s.start), &info) != 0;
+}
+
 // As a debugger writes: the page stays what it is for the program. Opened each time, since programs close what they do not know.
 bool write_like_debugger(uintptr_t address, uint8_t byte) {
   const long fd = sys::open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -41,8 +53,7 @@ bool write_by_mapping(uintptr_t address, uint8_t byte) {
   return true;
 }
 void put_back(uintptr_t address, uint8_t byte) {
-  if (__atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED) == byte)
-    return;  // somebody was quicker
+  if (byte_at(address) == byte) return;  // somebody was quicker
   if (!write_like_debugger(address, byte) && !write_by_mapping(address, byte))
     die_of("a breakpoint of photofinish cannot be taken out of the program");
 }
@@ -129,7 +140,8 @@ bool start(const char* path) {
     sys::unmap(board, watch::kBoardBytes);
     return false;
   }
-  find_unwinder();
+  if (g_backtrace == nullptr) find_unwinder();
+  if (g_board != nullptr) stop();  // photofinish was killed; somebody may look at its board now, so it stays mapped
   __atomic_store_n(&board->segments, 0, __ATOMIC_RELEASE);  // of the program before an exec
   for (Board::Confirm& c : board->confirm) c = {};
   board->lock = 0;
@@ -140,13 +152,52 @@ bool start(const char* path) {
 
 bool is_on() { return g_board != nullptr; }
 
-bool meet(ucontext_t& context, Meeting& meeting) {
+bool is_sampled() {
+  if (g_board == nullptr || load(g_board->stopped) != 0) return false;
+  const bool is_own = static_cast<uint64_t>(sys::process_id()) == g_process;  // else its parent is
+  return is_own && sys::call(SYS_kill, static_cast<long>(load(g_board->owner)), 0) != -ESRCH;
+}
+
+void stop() {
+  __atomic_store_n(&g_board->stopped, 1, __ATOMIC_RELEASE);
+  for (uint64_t i = 0; i < load(g_board->segments); ++i) {
+    const Segment& s = g_board->segment[i];
+    if (load(s.end) == s.start || !is_loaded(s)) continue;
+    for (const Site* site = sites() + s.first; site != sites() + s.first + s.count; ++site) {
+      if (byte_at(s.base + site->offset) == kBreakpoint) put_back(s.base + site->offset, site->first_byte);
+    }
+  }
+}
+
+void leave() {
+  if (g_board != nullptr) sys::unmap(g_board, watch::kBoardBytes);
+  g_board = nullptr;
+}
+
+Inside::Inside() : board_(g_board) {
+  if (board_ != nullptr) __atomic_fetch_add(&board_->inside, 1, __ATOMIC_ACQ_REL);
+}
+Inside::~Inside() {
+  if (board_ != nullptr) __atomic_fetch_sub(&board_->inside, 1, __ATOMIC_ACQ_REL);
+}
+
+namespace {
+
+// A breakpoint that was taken out just when this thread had run into it; the program's own ones are still there.
+bool is_gone(const siginfo_t& info, uintptr_t pc) {
+  return info.si_code == SI_KERNEL && byte_at(pc) != kBreakpoint && (byte_at(pc) != 0x03 || byte_at(pc - 1) != 0xCD);
+}
+
+}  // namespace
+
+bool meet(const siginfo_t& info, ucontext_t& context, Meeting& meeting) {
   if (g_board == nullptr) return false;
   const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]) - 1;
   const Site* site = watch::site_at(*g_board, sites(), pc);
-  if (site == nullptr) return false;
-  put_back(pc, site->first_byte);
+  if (site == nullptr && !is_gone(info, pc)) return false;
   context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
+  if (site == nullptr) return true;
+  put_back(pc, site->first_byte);
   meeting = {site, pc, effective_address(*site, pc, context), false, false};
   if (static_cast<uint64_t>(sys::process_id()) != g_process) return true;  // a copy, in a child
   const uint64_t number = __atomic_fetch_add(&g_board->fired, 1, __ATOMIC_ACQ_REL);
@@ -187,8 +238,7 @@ void after_unloading() {
   if (g_board == nullptr) return;
   for (uint64_t i = 0; i < load(g_board->segments); ++i) {
     Segment& s = g_board->segment[i];
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(s.start), &info) == 0) __atomic_store_n(&s.end, s.start, __ATOMIC_RELEASE);
+    if (!is_loaded(s)) __atomic_store_n(&s.end, s.start, __ATOMIC_RELEASE);
   }
   if (__atomic_sub_fetch(&g_unloading, 1, __ATOMIC_ACQ_REL) == 0) unlock(*g_board);
 }

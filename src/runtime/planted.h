@@ -1,6 +1,7 @@
 // Samples of a program that is not instrumented: `photofinish sample` plants breakpoints into its code (watch/sites.h), and here
 // is who runs into them. Watching engines only.
 #pragma once
+#include <signal.h>
 #include <ucontext.h>
 
 #include "watch/sites.h"
@@ -10,6 +11,24 @@ namespace pf::rt::planted {
 // With a board in the environment. False: there is none, or it is another process's.
 bool start(const char* board);
 bool is_on();
+// Whether somebody samples this process now: not if photofinish was killed.
+bool is_sampled();
+// No more samples. What breakpoints are left are taken out.
+void stop();
+// And no trap will come any more.
+void leave();
+
+// While one lives, photofinish knows that a thread is in the handler of traps.
+class Inside {
+ public:
+  Inside();
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  watch::Board* board_;
+};
 
 // What the instruction at a breakpoint is about to do.
 struct Meeting {
@@ -19,7 +38,7 @@ struct Meeting {
   bool confirm;  // with a delay
 };
 // Whether the trap is a planted breakpoint. If so, the instruction is whole again, and next.
-bool meet(ucontext_t& context, Meeting& meeting);
+bool meet(const siginfo_t& info, ucontext_t& context, Meeting& meeting);
 
 // The instruction that ends at this program counter, if it is one that accesses memory; and where it begins.
 const watch::Site* site_before(uintptr_t pc, uintptr_t& begin);

@@ -23,6 +23,7 @@ namespace pf::rt {
 
 const uintptr_t kCellBytes = 0;
 const char kDetectorName[] = PF_WATCHER;
+const bool kIsForSampling = PF_SAMPLER;
 
 namespace {
 
@@ -325,8 +326,9 @@ uint64_t processor_nanoseconds() {
 }
 
 void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
-  Thread* t = self;
-  if (!m.wanted || t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
+  if (!m.wanted) return;
+  Thread* t = running_thread();
+  if (t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
@@ -349,16 +351,17 @@ void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& 
 }  // namespace
 
 bool trapped(const siginfo_t& info, ucontext_t& context) {
+  const planted::Inside inside;
   watch::Trap trap{};
   const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
   if (signal == watch::breakpoints::Signal::NotOurs) {
     planted::Meeting meeting{};
-    if (!planted::meet(context, meeting)) return false;
+    if (!planted::meet(info, context, meeting)) return false;
     sample_planted(meeting, context);
     return true;
   }
   const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
-  Thread* t = self;
+  Thread* t = kSampler ? running_thread() : self;
   const bool is_programs = t != nullptr && t->busy == 0 && is_programs_own(*t, pc);
   if (signal == watch::breakpoints::Signal::Late || !is_programs) {
     slots::miss(trap);

@@ -206,6 +206,40 @@ sighandler_t set_handler(int number, sighandler_t handler, int flags) {
 
 namespace pf::rt {
 
+namespace {
+
+void give_back(int number) {
+  struct sigaction now = {};
+  const Guard guard(g_lock);
+  if (real_sigaction(number, nullptr, &now) != 0 || now.sa_sigaction != &on_signal) return;
+  now.sa_sigaction = g_handlers[number].function;
+  now.sa_flags = g_handlers[number].flags;
+  now.sa_mask = g_handlers[number].mask;
+  real_sigaction(number, &now, nullptr);
+}
+
+}  // namespace
+
+void take_over_handlers() {
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction now = {};
+    if (number == SIGTRAP || real_sigaction(number, nullptr, &now) != 0) continue;
+    if (is_function(now) && now.sa_sigaction != &on_signal)
+      locked(self, [&] { return set_action_locked(number, &now, nullptr); });
+  }
+}
+
+void give_handlers_back() {
+  for (int number = 1; number < kSignals; ++number) {
+    if (number != SIGTRAP) give_back(number);
+  }
+}
+
+void unwatch_traps() {
+  g_watches_traps = false;
+  give_back(SIGTRAP);
+}
+
 void watch_traps() {
   struct sigaction action = {}, before = {};
   action.sa_sigaction = &on_signal;
