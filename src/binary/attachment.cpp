@@ -75,7 +75,8 @@ Status Attachment::end(const watch::Board& board) const {
   constexpr int kQuiet = 4, kMost = 200;  // looks in a row, and in all
   for (int quiet = 0, looks = 0; quiet < kQuiet && looks < kMost; ++looks) {
     std::this_thread::sleep_for(50ms);
-    const bool is_quiet = __atomic_load_n(&board.inside, __ATOMIC_ACQUIRE) == 0 && count_pending(process_, SIGTRAP) == 0;
+    const bool is_quiet =
+        __atomic_load_n(&board.inside, __ATOMIC_ACQUIRE) == 0 && count_pending(process_, SIGTRAP) == 0;
     quiet = is_quiet ? quiet + 1 : 0;
   }
   return call("photofinish_leave");

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 5s;        // for a thread that can be borrowed, and one that lets SIGTRAP through
-constexpr auto kLongestCall = 60s;    // libraries are read from disks
+constexpr auto kPatience = 5s;         // for a thread that can be borrowed, and one that lets SIGTRAP through
+constexpr auto kLongestCall = 60s;     // libraries are read from disks
 constexpr uint64_t kStack = 64 << 10;  // that a call may need
 constexpr uint64_t kRedZone = 128;
 
@@ -117,9 +117,10 @@ Status check_traps(pid_t process) {
     if (found == threads.end()) return Done{};
     blocking = *found;
   }
-  return Error{fmt::format("process {} cannot be sampled: its thread {} has SIGTRAP blocked, so a breakpoint would end it "
-                           "(start the program with photofinish sample instead)",
-                           process, blocking)};
+  return Error{
+      fmt::format("process {} cannot be sampled: its thread {} has SIGTRAP blocked, so a breakpoint would end it "
+                  "(start the program with photofinish sample instead)",
+                  process, blocking)};
 }
 
 Status check_library(pid_t process) {
@@ -175,16 +176,19 @@ std::optional<uint64_t> dynamic_symbol(const std::string& path, const std::strin
 
 // The kernel goes on with these by itself after a stop; with the others it does so by our hand, if no signal came. Neither are calls that
 // the C library makes while it holds its locks.
-constexpr long kRestarted[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_poll,  SYS_ppoll, SYS_select,
-                               SYS_read,  SYS_pause,     SYS_wait4,           SYS_waitid, SYS_pselect6};
+constexpr long kRestarted[] = {SYS_restart_syscall, SYS_futex,   SYS_nanosleep, SYS_clock_nanosleep, SYS_poll,
+                               SYS_ppoll,           SYS_select,  SYS_read,      SYS_pause,           SYS_wait4,
+                               SYS_waitid,          SYS_pselect6};
 constexpr long kFailing[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_recvfrom, SYS_recvmsg, SYS_accept, SYS_accept4};
 
-bool is_among(std::span<const long> numbers, long number) { return std::ranges::find(numbers, number) != numbers.end(); }
+bool is_among(std::span<const long> numbers, long number) {
+  return std::ranges::find(numbers, number) != numbers.end();
+}
 
 // Code that may hold what loading a library needs.
 bool is_delicate(const std::string& path) {
-  constexpr std::string_view kDelicate[] = {"libc.", "libc-",      "ld-linux",    "libpthread", "libdl",      "[",
-                                            "libphotofinish", "libjemalloc", "libtcmalloc", "libmimalloc"};
+  constexpr std::string_view kDelicate[] = {"libc.", "libc-",          "ld-linux",    "libpthread",  "libdl",
+                                            "[",     "libphotofinish", "libjemalloc", "libtcmalloc", "libmimalloc"};
   const std::string name = file_name(path);
   return name.empty() || std::ranges::any_of(kDelicate, [&](std::string_view part) { return name.starts_with(part); });
 }
@@ -216,8 +220,8 @@ void restart_system_call(user_regs_struct& registers) {
 bool will_restart(const user_regs_struct& registers) {
   constexpr long kRestartSystemCall = 512, kNoHandler = 514, kNoInterrupt = 513, kBlock = 516;  // of the kernel
   const long result = -static_cast<long>(registers.rax);
-  return static_cast<long>(registers.orig_rax) >= 0 && (result == kRestartSystemCall || result == kNoHandler ||
-                                                        result == kNoInterrupt || result == kBlock);
+  return static_cast<long>(registers.orig_rax) >= 0 &&
+         (result == kRestartSystemCall || result == kNoHandler || result == kNoInterrupt || result == kBlock);
 }
 
 }  // namespace
@@ -245,9 +249,8 @@ Result<uint64_t> find_in_libc(pid_t process, const std::string& name) {
 
 std::size_t count_pending(pid_t process, int signal_number) {
   const std::vector<pid_t> threads = threads_of(process);
-  return static_cast<std::size_t>(std::ranges::count_if(threads, [&](pid_t t) {
-    return (signals_of(folder_of(process, t), "SigPnd") & bit(signal_number)) != 0;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      threads, [&](pid_t t) { return (signals_of(folder_of(process, t), "SigPnd") & bit(signal_number)) != 0; }));
 }
 
 // --- the thread ---
@@ -341,7 +344,7 @@ Result<uint64_t> BorrowedThread::call(uint64_t function, const std::string& text
   r.rdi = place;
   r.rsi = number;
   r.rax = 0;
-  r.orig_rax = ~0ULL;  // it is not in a system call
+  r.orig_rax = ~0ULL;     // it is not in a system call
   r.eflags &= ~0x400ULL;  // strings go upwards
   const bool prepared = memory_.write(place, text.c_str(), text.size() + 1) &&
                         memory_.write(r.rsp, &return_address, sizeof return_address) &&

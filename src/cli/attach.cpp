@@ -34,15 +34,15 @@ struct Delivery {
 };
 
 Status give_to_owner(const fs::path& directory, pid_t process) {
-  struct stat owner {};
+  struct stat owner{};
   if (stat(fmt::format("/proc/{}", process).c_str(), &owner) != 0) return Done{};  // ended: told later
   if (owner.st_uid == geteuid()) return Done{};
   std::vector<fs::path> paths = {directory};
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) paths.push_back(entry.path());
   for (const fs::path& path : paths) {
     if (lchown(path.c_str(), owner.st_uid, owner.st_gid) != 0)
-      return Error{fmt::format("cannot give {} to the user of process {}: {}", path.string(), process,
-                               std::strerror(errno))};
+      return Error{
+          fmt::format("cannot give {} to the user of process {}: {}", path.string(), process, std::strerror(errno))};
   }
   return Done{};
 }
@@ -50,9 +50,8 @@ Status give_to_owner(const fs::path& directory, pid_t process) {
 Result<Delivery> deliver(const SamplingPlan& plan, const SamplingFiles& files, pid_t process) {
   const fs::path directory = files.directory.path();
   const Delivery delivery{directory / "libphotofinish.so", directory / "environment"};
-  Environment environment = {{"PHOTOFINISH_RUN", directory},
-                             {"PHOTOFINISH_CHAIN", plan.chain},
-                             {"PHOTOFINISH_BOARD", files.board_path()}};
+  Environment environment = {
+      {"PHOTOFINISH_RUN", directory}, {"PHOTOFINISH_CHAIN", plan.chain}, {"PHOTOFINISH_BOARD", files.board_path()}};
   for (const char* name : {"PHOTOFINISH_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name); value != nullptr) environment.emplace_back(name, value);
   }
@@ -123,11 +122,11 @@ void add_attach(const Verbs& verbs) {
   request->sampling = add_sampling_options(*verb, "then the process is left as it was");
   verb->add_flag("--until-race", request->until_race, "Stop at the first race; suspects do not count");
   verb->add_option("PID", request->process, "The process")->required()->check(CLI::PositiveNumber);
-  verb->footer(
-      "Samples until the time is up, the process ends, or Ctrl-C; then the process is left as it was. Races and suspects "
-      "are\n"
-      "what they are for sample.\n"
-      "Exit code: 66 when a race was reported, else 0; suspects do not count.");
+  verb->footer("Samples until the time is up, the process ends, or Ctrl-C; then the process is left as it was. Races "
+               "and suspects "
+               "are\n"
+               "what they are for sample.\n"
+               "Exit code: 66 when a race was reported, else 0; suspects do not count.");
   verb->callback([request, verbs] { verbs.run = [request, verbs] { return attach(*request, verbs.globals); }; });
 }
 

@@ -62,8 +62,9 @@ void add_sample(const Verbs& verbs) {
       "known\n"
       "not to be atomic by debug information and source. What was found but not seen to happen is listed as suspect.\n"
       "Exit code: the program's own, or 66 when a race was reported; suspects do not count.");
-  verb->callback(
-      [request, shown_only, verbs] { verbs.run = [request, verbs] { return sample(*request, verbs.command, verbs.globals); }; });
+  verb->callback([request, shown_only, verbs] {
+    verbs.run = [request, verbs] { return sample(*request, verbs.command, verbs.globals); };
+  });
 }
 
 }  // namespace pf::cli

@@ -55,7 +55,8 @@ Result<SamplingPlan> make_sampling_plan(const SamplingRequest& request, const Gl
   plan.runtime = *runtime;
   plan.planter = request.planter;
   plan.planter.overhead = static_cast<double>(*overhead) / 4294967296.0;
-  if (plan.planter.seed == 0) plan.planter.seed = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  if (plan.planter.seed == 0)
+    plan.planter.seed = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   plan.options = read_run_options(globals);
   plan.reports = *specs;
   return plan;
@@ -96,9 +97,8 @@ void StatusLine::hide() {
 
 Sampling::Sampling(const SamplingPlan& plan, pid_t program, SamplingFiles& files, const Globals& globals)
     : plan_(plan), globals_(globals), files_(files), follower_(files.directory.path()),
-      planter_(program, files.board, plan.planter),
-      session_(plan.chain, plan.options, std::move(files.suppressions),
-               files.reports.sinks(plan.options, globals, program)),
+      planter_(program, files.board, plan.planter), session_(plan.chain, plan.options, std::move(files.suppressions),
+                                                             files.reports.sinks(plan.options, globals, program)),
       status_(globals.progress()) {}
 
 void Sampling::go_on(int fd) {

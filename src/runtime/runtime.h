@@ -3,7 +3,7 @@
 
 namespace pf::rt {
 
-void initialize();          // once, on the main thread; later calls do nothing
+void initialize();  // once, on the main thread; later calls do nothing
 // In a program that runs already, on a thread of it. The file has the environment that is meant for us. False: it is not for this process.
 bool start_late(const char* environment_file);
 void go_dormant();  // the end of that: nothing is reported any more, until the next start

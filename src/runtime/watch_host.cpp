@@ -256,6 +256,7 @@ void tell(const slots::Started& started) {
 
 void start() {
   g_began = watch::nanoseconds();
+  g_delayed = g_delays = g_spared = g_changed = 0;
   if (!kSampler) draw_places();
   is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();

@@ -55,7 +55,7 @@ struct Board {
   // Breakpoints that were met, by number; counted on, the place is fired % kFired.
   uint64_t fired;
   uint64_t fired_at[kFired];
-  uint64_t spent;  // nanoseconds of processor time in the handler
+  uint64_t spent;   // nanoseconds of processor time in the handler
   uint64_t inside;  // threads that are in it
 };
 

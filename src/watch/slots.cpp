@@ -219,6 +219,7 @@ Started start_with(const breakpoints::Opened& opened) {
 
 Started start(const Settings& settings) {
   g_settings = settings;
+  g_statistics = {};
   return start_with(settings.hardware ? breakpoints::open() : breakpoints::Opened{0, 0});
 }
 

@@ -54,7 +54,7 @@ Started start_in_child();  // after fork: no sample of the parent's threads is l
 // No sample is left, nor any breakpoint armed; and in the end, when nobody is at it any more, the breakpoints are given back.
 void stop();
 void give_back();
-bool is_hardware();        // false as well once the program has closed our descriptors
+bool is_hardware();  // false as well once the program has closed our descriptors
 
 // Takes a slot; 0 if there is none. Call it from the thread of the sample, right before its access.
 uint64_t arm(const Sample& sample);

@@ -208,14 +208,25 @@ namespace pf::rt {
 
 namespace {
 
+// To the kernel itself: libc would add to what was there.
 void give_back(int number) {
+  struct {
+    void (*function)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } action = {};
+  constexpr unsigned long kRestorer = 0x04000000;  // SA_RESTORER
   struct sigaction now = {};
   const Guard guard(g_lock);
   if (real_sigaction(number, nullptr, &now) != 0 || now.sa_sigaction != &on_signal) return;
-  now.sa_sigaction = g_handlers[number].function;
-  now.sa_flags = g_handlers[number].flags;
-  now.sa_mask = g_handlers[number].mask;
-  real_sigaction(number, &now, nullptr);
+  const Handler& handler = g_handlers[number];
+  action.function = handler.function;
+  action.flags = static_cast<unsigned>(handler.flags);
+  action.mask = handler.mask.__val[0];
+  if (handler.plain != SIG_DFL && handler.plain != SIG_IGN) action.flags |= kRestorer;
+  if ((action.flags & kRestorer) != 0) action.restorer = now.sa_restorer;
+  sys::call(SYS_rt_sigaction, number, reinterpret_cast<long>(&action), 0, sizeof action.mask);
 }
 
 }  // namespace
