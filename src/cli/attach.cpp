@@ -84,11 +84,26 @@ class Process {
   int fd_;
 };
 
+// Once a second.
+class Seldom {
+ public:
+  bool is_time() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return false;
+    next_ = now + std::chrono::seconds(1);
+    return true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_{};
+};
+
 Outcome attach(const Request& request, const Globals& globals) {
   const Result<SamplingPlan> plan = make_sampling_plan(*request.sampling, globals);
   if (!plan) return plan.error();
   if (const Status possible = binary::check_attachable(request.process); !possible) return possible.error();
-  const std::string program = fs::read_symlink(fmt::format("/proc/{}/exe", request.process)).string();
+  std::error_code ended_already;  // told later
+  const std::string program = fs::read_symlink(fmt::format("/proc/{}/exe", request.process), ended_already).string();
   Result<SamplingFiles> files = SamplingFiles::make(*plan, program);
   if (!files) return files.error();
   const Result<Delivery> delivery = deliver(*plan, *files, request.process);
@@ -104,7 +119,7 @@ Outcome attach(const Request& request, const Globals& globals) {
   const auto goes_on = [&] {
     return !sampling.is_over() && !process.has_ended() && !gate.stopped() && !(request.until_race && sampling.found());
   };
-  while (goes_on()) sampling.go_on(gate.fd());
+  for (Seldom look; goes_on() && (!look.is_time() || attachment->is_there());) sampling.go_on(gate.fd());
   sampling.stop();
   const Status ended = process.has_ended() ? Status(Done{}) : attachment->end(files->board.board());
   const Result<bool> found = sampling.finish(program);

@@ -45,6 +45,8 @@ const watch::Site* site_before(uintptr_t pc, uintptr_t& begin);
 
 // A clock race was found between these two instructions: to be sampled again, with a delay.
 void confirm(uintptr_t one, uintptr_t other);
+// That was done, at this one.
+void tried(uintptr_t pc);
 // It was seen to happen, or never will.
 void confirmed(uintptr_t one, uintptr_t other);
 

@@ -143,6 +143,13 @@ void collide(HostThread& t, const watch::Sample& sample, By by) {
   __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
   const uint64_t ticket = slots::arm(sample);
+  if (ticket == 0 && !asks_value) {  // nobody could be seen
+    __atomic_fetch_sub(&g_delayed, time, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&g_delays, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (kSampler) planted::tried(place_of(static_cast<depot::Id>(sample.access)));
   const uint64_t start = watch::nanoseconds();
   const bool undisturbed = sleep(t, ticket, time);
   const bool untaken = ticket == 0 || slots::finish(ticket);
