@@ -84,6 +84,18 @@ class Process {
   int fd_;
 };
 
+void tell_watching(pid_t process, const watch::Board& board) {
+  if (board.watching == 0) {
+    fmt::print(stderr,
+               "photofinish: no hardware breakpoints for process {} (perf_event_paranoid, seccomp, or a debugger has "
+               "them): nothing can be found\n",
+               process);
+  } else if (board.unwatched != 0) {
+    fmt::print(stderr, "photofinish: {} threads of process {} have no hardware breakpoints: no descriptors for them\n",
+               board.unwatched, process);
+  }
+}
+
 // Once a second.
 class Seldom {
  public:
@@ -115,6 +127,7 @@ Outcome attach(const Request& request, const Globals& globals) {
   const Result<binary::Attachment> attachment =
       binary::Attachment::make(request.process, delivery->library, delivery->environment);
   if (!attachment) return attachment.error();
+  tell_watching(request.process, files->board.board());
   Sampling sampling(*plan, request.process, *files, globals);
   const auto goes_on = [&] {
     return !sampling.is_over() && !process.has_ended() && !gate.stopped() && !(request.until_race && sampling.found());

@@ -187,6 +187,11 @@ void stop() {
   }
 }
 
+void tell_watching(unsigned breakpoints, unsigned unwatched) {
+  g_board->watching = breakpoints;
+  g_board->unwatched = unwatched;
+}
+
 void leave() {
   if (g_board != nullptr) sys::unmap(g_board, watch::kBoardBytes);
   g_board = nullptr;
@@ -265,11 +270,18 @@ void after_unloading() {
   if (__atomic_sub_fetch(&g_unloading, 1, __ATOMIC_ACQ_REL) == 0) unlock(*g_board);
 }
 
-unsigned unwind(const ucontext_t& context, uintptr_t* to, unsigned most) {
-  if (g_backtrace == nullptr || g_instruction_pointer == nullptr) return 0;
-  Walk walk{static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]), to, most, 0, false};
+CallsAbove::CallsAbove(Thread& t, uintptr_t place) : thread_(t) {
+  if (g_board == nullptr || g_backtrace == nullptr || g_instruction_pointer == nullptr) return;
+  constexpr unsigned kMost = 24;
+  uintptr_t calls[kMost];
+  Walk walk{place, calls, kMost, 0, false};
   g_backtrace(&note_frame, &walk);
-  return walk.count;
+  count_ = walk.count;
+  for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
+}
+
+CallsAbove::~CallsAbove() {
+  for (unsigned i = 0; i < count_; ++i) leave_function(thread_);
 }
 
 }  // namespace pf::rt::planted

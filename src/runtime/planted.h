@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "runtime/thread.h"
 #include "watch/sites.h"
 
 namespace pf::rt::planted {
@@ -17,6 +18,8 @@ bool is_sampled();
 void stop();
 // And no trap will come any more.
 void leave();
+// How many hardware breakpoints each thread has, and how many threads have none.
+void tell_watching(unsigned breakpoints, unsigned unwatched);
 
 // While one lives, photofinish knows that a thread is in the handler of traps.
 class Inside {
@@ -57,7 +60,17 @@ void spend(uint64_t time);
 void before_unloading();
 void after_unloading();
 
-// Return addresses above the place of the context, innermost first; how many.
-unsigned unwind(const ucontext_t& context, uintptr_t* to, unsigned most);
+// The calls that led to a place on this thread's stack, which the program does not announce, are known for as long as this lives.
+class CallsAbove {
+ public:
+  CallsAbove(Thread& t, uintptr_t place);
+  ~CallsAbove();
+  CallsAbove(const CallsAbove&) = delete;
+  CallsAbove& operator=(const CallsAbove&) = delete;
+
+ private:
+  Thread& thread_;
+  unsigned count_ = 0;
+};
 
 }  // namespace pf::rt::planted

@@ -133,6 +133,7 @@ void initialize() {
 
 bool start_late(const char* environment_file) {
   char** environment = read_environment(environment_file);
+  be_silent();
   g_starting = true;  // on the thread that was borrowed for this
   const bool wanted = is_sampled(environment);
   if (wanted) {

@@ -306,26 +306,7 @@ Caught caught_before(uintptr_t pc, const watch::Sample& with) {
   }
 }
 
-// The calls above an instruction of a program that does not announce them, for as long as this lives.
-class Above {
- public:
-  Above(Thread& t, const ucontext_t& context) : thread_(t) {
-    if (!kSampler) return;
-    uintptr_t calls[kMost];
-    count_ = planted::unwind(context, calls, kMost);
-    for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
-  }
-  ~Above() {
-    for (unsigned i = 0; i < count_; ++i) leave_function(thread_);
-  }
-  Above(const Above&) = delete;
-  Above& operator=(const Above&) = delete;
-
- private:
-  static constexpr unsigned kMost = 24;
-  Thread& thread_;
-  unsigned count_ = 0;
-};
+uintptr_t pc_of(const ucontext_t& context) { return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]); }
 
 uint64_t processor_nanoseconds() {
   timespec now{};
@@ -339,10 +320,10 @@ void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   if (t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
-  const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
+  const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : uint64_t{0};
   const uint64_t start = processor_nanoseconds();
-  const Above above(*t, context);
-  take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : 0));
+  const planted::CallsAbove above(*t, pc_of(context));
+  take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : uint64_t{0}));
   planted::spend(processor_nanoseconds() - start);
 }
 
@@ -351,7 +332,7 @@ void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& 
   if (!slots::hit(of(t).clock, trap, with)) return;
   const Caught c = caught_before(pc, with);
   if (!c.known || is_ignored(t, c.op)) return;
-  const Above above(t, context);
+  const planted::CallsAbove above(t, pc_of(context));
   const Scope scope(t);
   report(t, with, describe(t, c.pc, packed(c.op, c.size)), with.address, c.plain);
 }
@@ -368,7 +349,7 @@ bool trapped(const siginfo_t& info, ucontext_t& context) {
     sample_planted(meeting, context);
     return true;
   }
-  const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const uintptr_t pc = pc_of(context);
   Thread* t = kSampler ? running_thread() : self;
   const bool is_programs = t != nullptr && t->busy == 0 && is_programs_own(*t, pc);
   if (signal == watch::breakpoints::Signal::Late || !is_programs) {

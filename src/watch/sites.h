@@ -57,6 +57,9 @@ struct Board {
   uint64_t fired_at[kFired];
   uint64_t spent;   // nanoseconds of processor time in the handler
   uint64_t inside;  // threads that are in it
+
+  // Of a process that was attached to: hardware breakpoints that each thread has, and threads that have none.
+  uint64_t watching, unwatched;
 };
 
 inline constexpr uint64_t kSitesOffset = (sizeof(Board) + 4095) / 4096 * 4096;

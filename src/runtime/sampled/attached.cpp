@@ -42,23 +42,32 @@ unsigned count_threads() {
   return count;
 }
 
-// Each thread takes as many descriptors as there are breakpoints: half of what the program may have is left to it.
-unsigned affordable_breakpoints() {
+// Each thread takes as many descriptors as it has breakpoints. Half of what the program may have is left to it.
+unsigned affordable_descriptors() {
   rlimit limit{};
   sys::call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
-  const uint64_t each = limit.rlim_cur / 2 / (count_threads() + 1);
-  return each < 1 ? 1 : static_cast<unsigned>(each < pf::watch::kBreakpoints ? each : pf::watch::kBreakpoints);
+  constexpr rlim_t kMost = 1U << 20;
+  return static_cast<unsigned>((limit.rlim_cur < kMost ? limit.rlim_cur : kMost) / 2);
+}
+
+unsigned affordable_breakpoints() {
+  const unsigned each = affordable_descriptors() / (count_threads() + 1);
+  return each == 0 ? 1 : each;  // limit() knows how many there are at most
 }
 
 // Of a thread whose maker had been adopted before, the kernel has seen to it, and refuses more than there are. So twice is enough for
 // all but those that are made by threads that are made meanwhile.
 void adopt_threads() {
-  if (!pf::watch::slots::is_hardware()) return;
-  for (int round = 0; round < 2; ++round) {
-    for_each_thread([](int id) {
-      if (id != sys::thread_id()) breakpoints::adopt(id);
+  const unsigned each = breakpoints::count();
+  unsigned adopted = 1, refused = 0;
+  for (int round = 0; each != 0 && round < 2; ++round) {
+    for_each_thread([&](int id) {
+      const bool affordable = (adopted + 1) * each <= affordable_descriptors();
+      if (!affordable) ++refused;
+      if (id != sys::thread_id() && affordable && breakpoints::adopt(id)) ++adopted;
     });
   }
+  planted::tell_watching(each, refused == 0 ? 0 : count_threads() - adopted);
 }
 
 enum Answer : int { kDone = 0, kAlready = 1, kNotForUs = 2 };

@@ -65,9 +65,9 @@ Module module_of(const dl_phdr_info& info) {
 // f(module) for each one that is loaded, in the order in which they are searched for symbols.
 template <class F>
 void for_each_module(F f) {
-  const auto visit = [](dl_phdr_info* info, std::size_t, void* f) {
+  const auto visit = [](dl_phdr_info* info, std::size_t, void* argument) {
     const Module m = module_of(*info);
-    if (m.tables.symbols != nullptr) (*static_cast<F*>(f))(m);
+    if (m.tables.symbols != nullptr) (*static_cast<F*>(argument))(m);
     return 0;
   };
   dl_iterate_phdr(visit, &f);

@@ -5,7 +5,8 @@
 // RUN: %plainxx -g -no-pie -Wl,-z,lazy %s -o %t
 // RUN: %attached %t 1 -- 'photofinish attach --until-race --for 60s --overhead 30%% --delay 5ms $pid' | %FileCheck %s
 // RUN: %plainxx -g -Wl,-z,now %s -o %t
-// RUN: %attached %t 200 -- 'photofinish attach --until-race --for 60s --overhead 30%% --delay 5ms $pid' | %FileCheck %s
+// RUN: prlimit --nofile=256:256 %attached %t 200 -- 'photofinish attach --until-race --for 60s --overhead 30%% --delay 5ms $pid' | %FileCheck %s --check-prefixes=FEW,CHECK
+// FEW: threads of process {{.*}} have no hardware breakpoints
 // CHECK: race: {{.*}} on global balance of 8 bytes (clockrace, confirmed
 // CHECK: deposit {{.*}}[[FILE]]:
 // CHECK: deposit {{.*}}[[FILE]]:

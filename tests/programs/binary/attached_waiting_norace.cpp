@@ -5,6 +5,7 @@
 // RUN: %attached %t poll -- 'photofinish attach -q --for 500ms $pid' | %FileCheck %s
 // RUN: %attached %t epoll -- 'photofinish attach -q --for 500ms $pid' | %FileCheck %s
 // RUN: %attached %t compute -- 'photofinish attach -q --for 500ms $pid' 'photofinish attach -q --for 100ms $pid' | %FileCheck %s
+// RUN: %attached %t compute -- '(sleep 1; kill -USR1 $pid) & photofinish attach -q $pid' 2> /dev/null | %FileCheck %s
 // CHECK: photofinish: exit code 0
 // CHECK: ready
 // CHECK-NEXT: woken by the signal only
