@@ -50,6 +50,12 @@ sigset_t without_traps(sigset_t set) {
   return set;
 }
 
+// The same for what a handler interrupted: ppoll() and its like have masks of their own. Until the handler returns.
+void let_traps_through() {
+  const unsigned long traps = 1UL << (SIGTRAP - 1);
+  sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&traps), 0, sizeof traps);
+}
+
 // Raised by the instruction itself: it cannot wait.
 bool is_synchronous(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP ||
@@ -138,6 +144,7 @@ bool take_pending(Thread& t, unsigned long mask, PendingSignal& p) {
 
 void on_signal(int number, siginfo_t* info, void* context) {
   if (number == SIGTRAP && host::trapped(*info, *static_cast<ucontext_t*>(context))) return;
+  if (g_watches_traps) let_traps_through();
   const int saved = errno;
   Thread* t = self;
   if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
@@ -258,8 +265,7 @@ void watch_traps() {
   real_sigaction(SIGTRAP, &action, &before);
   if (before.sa_sigaction != &on_signal) g_handlers[SIGTRAP] = {{before.sa_sigaction}, before.sa_flags, before.sa_mask};
   g_watches_traps = true;
-  const unsigned long traps = 1UL << (SIGTRAP - 1);
-  sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&traps), 0, 8);
+  let_traps_through();
 }
 
 // Only those that are not blocked: inside of a handler, what is pending may be the very signal that it handles.
@@ -273,7 +279,7 @@ void deliver_pending_signals(Thread& t) {
     t.busy = 1;  // to copy is to call memcpy, which is ours: it must not deliver, too
     const bool taken = take_pending(t, before.__val[0], p);
     if (taken) {
-      during = g_handlers[p.number].mask;
+      during = without_traps(g_handlers[p.number].mask);
       during.__val[0] |= before.__val[0] | 1UL << (p.number - 1);
     }
     t.busy = 0;
