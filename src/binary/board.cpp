@@ -22,6 +22,7 @@ Result<BoardFile> BoardFile::make(const std::string& path) {
   if (memory == MAP_FAILED) return error;
   BoardFile file(memory);
   file.board().magic = watch::Board::kMagic;
+  file.board().owner = static_cast<uint64_t>(getpid());
   return file;
 }
 

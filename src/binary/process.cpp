@@ -39,11 +39,15 @@ Memory::~Memory() {
 
 std::optional<uint8_t> Memory::read(uint64_t address) const {
   uint8_t byte = 0;
-  return pread(fd_, &byte, 1, static_cast<off_t>(address)) == 1 ? std::optional(byte) : std::nullopt;
+  return read(address, &byte, 1) ? std::optional(byte) : std::nullopt;
 }
 
-bool Memory::write(uint64_t address, uint8_t byte) const {
-  return pwrite(fd_, &byte, 1, static_cast<off_t>(address)) == 1;
+bool Memory::read(uint64_t address, void* to, std::size_t bytes) const {
+  return pread(fd_, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+}
+
+bool Memory::write(uint64_t address, const void* from, std::size_t bytes) const {
+  return pwrite(fd_, from, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
 }
 
 uint64_t processor_time(pid_t process) {

@@ -25,7 +25,9 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   std::optional<uint8_t> read(uint64_t address) const;
-  bool write(uint64_t address, uint8_t byte) const;
+  bool read(uint64_t address, void* to, std::size_t bytes) const;
+  bool write(uint64_t address, uint8_t byte) const { return write(address, &byte, 1); }
+  bool write(uint64_t address, const void* from, std::size_t bytes) const;
   int error() const { return error_; }  // why it could not be opened, or 0
 
  private:

@@ -33,6 +33,7 @@ struct Verbs {
 };
 
 void add_analyze(const Verbs& verbs);
+void add_attach(const Verbs& verbs);
 void add_collect(const Verbs& verbs);
 void add_ctl(const Verbs& verbs);
 void add_engines(const Verbs& verbs);

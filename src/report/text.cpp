@@ -24,6 +24,7 @@ class TextRenderer final : public Renderer {
     access("second", r.second, r.location);
     origin(r.location);
     for (const Creation& c : r.threads) {
+      if (c.stack.empty()) continue;  // it was there before us
       block(fmt::format("{} created by {} at", c.thread_text, c.parent_text), c.stack);
     }
     process(r.process);

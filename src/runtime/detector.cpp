@@ -10,6 +10,7 @@ namespace pf::rt {
 const uintptr_t kCellBytes = sizeof(Host::Cell);
 static_assert(sizeof(Host::Cell) <= kMaxCellBytes);
 const char kDetectorName[] = PF_DETECTOR_NAME;
+const bool kIsForSampling = false;
 
 namespace host {
 namespace {

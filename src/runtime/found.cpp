@@ -337,6 +337,14 @@ constinit bool g_summary_written = false;
 
 void summary_again() { g_summary_written = false; }
 
+void start_reports_over() {
+  for (Pair& p : g_pairs) p = {};
+  g_keys = 0;
+  g_reported = g_dynamic = 0;
+  for (uint32_t i = 0; i < registry::count(); ++i) registry::info(i).written = false;
+  summary_again();
+}
+
 void write_summary() {
   if (__atomic_exchange_n(&g_summary_written, true, __ATOMIC_RELAXED)) return;
   if (!output::supervised() && reported() == 0) return;

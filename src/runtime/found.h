@@ -30,5 +30,6 @@ uint64_t reported();          // races and misuses so far
 void count_ended(Thread& t);  // its accesses stay in the sum
 void write_summary();         // at the end of the process, once
 void summary_again();         // in a forked child, whose end is another one
+void start_reports_over();    // as if nothing had been found so far, for another reader
 
 }  // namespace pf::rt

@@ -1,52 +1,24 @@
 #include "runtime/instrumented.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
 #include <cstring>
 
+#include "runtime/dynamic.h"
+
 namespace pf::rt {
 namespace {
-
-// The dynamic section of a module, as the loader left it: with addresses, not offsets.
-struct Tables {
-  const Elf64_Sym* symbols = nullptr;
-  const char* names = nullptr;
-  const Elf64_Rela* relocations[2] = {};
-  uintptr_t bytes[2] = {};
-};
-
-Tables tables_of(const link_map& module) {
-  Tables t;
-  for (const Elf64_Dyn* d = module.l_ld; d->d_tag != DT_NULL; ++d) {
-    switch (d->d_tag) {
-      case DT_SYMTAB: t.symbols = reinterpret_cast<const Elf64_Sym*>(d->d_un.d_ptr); break;
-      case DT_STRTAB: t.names = reinterpret_cast<const char*>(d->d_un.d_ptr); break;
-      case DT_RELA: t.relocations[0] = reinterpret_cast<const Elf64_Rela*>(d->d_un.d_ptr); break;
-      case DT_RELASZ: t.bytes[0] = d->d_un.d_val; break;
-      case DT_JMPREL: t.relocations[1] = reinterpret_cast<const Elf64_Rela*>(d->d_un.d_ptr); break;
-      case DT_PLTRELSZ: t.bytes[1] = d->d_un.d_val; break;
-      default: break;
-    }
-  }
-  return t;
-}
 
 // What every instrumented file calls first.
 bool is_ours(const char* name) { return std::strcmp(name, "__tsan_init") == 0; }
 
 bool calls_us(const link_map& module) {
-  const Tables t = tables_of(module);
-  const bool has_addresses = reinterpret_cast<uintptr_t>(t.symbols) > module.l_addr;  // the kernel's own module has not
-  if (t.symbols == nullptr || t.names == nullptr || !has_addresses) return false;
-  for (int part = 0; part < 2; ++part) {
-    for (uintptr_t i = 0; i < t.bytes[part] / sizeof(Elf64_Rela); ++i) {
-      const Elf64_Sym& symbol = t.symbols[ELF64_R_SYM(t.relocations[part][i].r_info)];
-      if (symbol.st_shndx == SHN_UNDEF && is_ours(t.names + symbol.st_name)) return true;
-    }
-  }
-  return false;
+  const Tables t = tables_of(module.l_ld);
+  if (!t.are_usable(module.l_addr)) return false;
+  return t.any_relocation([&](const Elf64_Rela&, const Elf64_Sym& symbol) {
+    return symbol.st_shndx == SHN_UNDEF && is_ours(t.names + symbol.st_name);
+  });
 }
 
 struct Range {

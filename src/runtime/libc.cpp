@@ -10,7 +10,14 @@
 
 namespace pf::rt::libc {
 
-void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
+namespace {
+
+constinit void* (*g_find)(const char*) = nullptr;
+
+}  // namespace
+
+void find_next_by(void* (*find)(const char*)) { g_find = find; }
+void* next(const char* name) { return g_find != nullptr ? g_find(name) : dlsym(RTLD_NEXT, name); }
 void* next(const char* name, const char* version) { return dlvsym(RTLD_NEXT, name, version); }
 
 // The thread control block's first word points at itself, and is what glibc uses as the handle.

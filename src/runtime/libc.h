@@ -12,6 +12,9 @@ namespace pf::rt::libc {
 void* next(const char* name);
 void* next(const char* name, const char* version);
 
+// In a program that we came into late there is no order in which we are first: `find` knows the definitions.
+void find_next_by(void* (*find)(const char* name));
+
 pthread_t pthread_self();
 
 struct StackRange {

@@ -10,6 +10,7 @@ namespace pf::rt {
 
 // Of the library, not of the environment: one library per detector.
 extern const char kDetectorName[];
+extern const bool kIsForSampling;  // of programs that are not instrumented: does nothing unless photofinish asks for it
 
 struct Options {
   bool halt_on_error = false;

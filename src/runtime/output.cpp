@@ -173,6 +173,12 @@ void start_over() {
   g_lost = false;
 }
 
+void stop() {
+  const Guard guard(g_lock);
+  start_over();
+  g_lost = true;
+}
+
 void line(Text& text) {
   text.put('\n');
   const Guard guard(g_lock);

@@ -8,6 +8,8 @@ namespace pf::rt::output {
 void initialize(char** environment);
 // In the child after fork: a file of its own from here on.
 void start_over();
+// Nothing is written any more, and nobody is told.
+void stop();
 
 // Writes a line; opens the file, and says who writes, before the first.
 void line(Text& text);

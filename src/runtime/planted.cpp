@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
+#include <cstring>
+
 #include "runtime/say.h"
 #include "runtime/sys.h"
 
@@ -25,6 +27,17 @@ const Site* sites() {
 
 uint64_t load(const uint64_t& x) { return __atomic_load_n(&x, __ATOMIC_ACQUIRE); }
 
+constexpr uint8_t kBreakpoint = 0xCC;
+
+uint8_t byte_at(uintptr_t address) {
+  return __atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED);
+}
+
+bool is_loaded(const Segment& s) {
+  Dl_info info{};
+  return dladdr(reinterpret_cast<void*>(s.start), &info) != 0;
+}
+
 // As a debugger writes: the page stays what it is for the program. Opened each time, since programs close what they do not know.
 bool write_like_debugger(uintptr_t address, uint8_t byte) {
   const long fd = sys::open("/proc/self/mem", O_RDWR | O_CLOEXEC);
@@ -41,8 +54,7 @@ bool write_by_mapping(uintptr_t address, uint8_t byte) {
   return true;
 }
 void put_back(uintptr_t address, uint8_t byte) {
-  if (__atomic_load_n(reinterpret_cast<const uint8_t*>(address), __ATOMIC_RELAXED) == byte)
-    return;  // somebody was quicker
+  if (byte_at(address) == byte) return;  // somebody was quicker
   if (!write_like_debugger(address, byte) && !write_by_mapping(address, byte))
     die_of("a breakpoint of photofinish cannot be taken out of the program");
 }
@@ -73,8 +85,8 @@ Board::Confirm* find_confirm(uintptr_t pc) {
 }
 
 bool is_to_confirm(uintptr_t pc) {
-  Board::Confirm* c = find_confirm(pc);
-  return c != nullptr && __atomic_fetch_add(&c->tries, 1, __ATOMIC_RELAXED) < Board::kTries;
+  const Board::Confirm* c = find_confirm(pc);
+  return c != nullptr && load(c->tries) < Board::kTries;
 }
 
 void add_to_confirm(uintptr_t pc) {
@@ -129,7 +141,8 @@ bool start(const char* path) {
     sys::unmap(board, watch::kBoardBytes);
     return false;
   }
-  find_unwinder();
+  if (g_backtrace == nullptr) find_unwinder();
+  if (g_board != nullptr) stop();  // photofinish was killed; somebody may look at its board now, so it stays mapped
   __atomic_store_n(&board->segments, 0, __ATOMIC_RELEASE);  // of the program before an exec
   for (Board::Confirm& c : board->confirm) c = {};
   board->lock = 0;
@@ -140,13 +153,74 @@ bool start(const char* path) {
 
 bool is_on() { return g_board != nullptr; }
 
-bool meet(ucontext_t& context, Meeting& meeting) {
+namespace {
+
+// What was killed may be in the list of processes still, when nobody has asked for its end.
+bool lives(uint64_t process) {
+  Text path;
+  path.put("/proc/").number(process).put("/stat");
+  const long fd = sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (sys::failed(fd)) return false;
+  char text[128] = {};
+  sys::read(static_cast<int>(fd), text, sizeof text - 1);
+  sys::close(static_cast<int>(fd));
+  const char* name_end = std::strrchr(text, ')');  // "1 (name) S ..."
+  return name_end != nullptr && name_end[1] != '\0' && name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
+}  // namespace
+
+bool is_sampled() {
+  if (g_board == nullptr || load(g_board->stopped) != 0) return false;
+  const bool is_own = static_cast<uint64_t>(sys::process_id()) == g_process;  // else its parent is
+  return is_own && lives(load(g_board->owner));
+}
+
+void stop() {
+  __atomic_store_n(&g_board->stopped, 1, __ATOMIC_RELEASE);
+  for (uint64_t i = 0; i < load(g_board->segments); ++i) {
+    const Segment& s = g_board->segment[i];
+    if (load(s.end) == s.start || !is_loaded(s)) continue;
+    for (const Site* site = sites() + s.first; site != sites() + s.first + s.count; ++site) {
+      if (byte_at(s.base + site->offset) == kBreakpoint) put_back(s.base + site->offset, site->first_byte);
+    }
+  }
+}
+
+void tell_watching(unsigned breakpoints, unsigned unwatched) {
+  g_board->watching = breakpoints;
+  g_board->unwatched = unwatched;
+}
+
+void leave() {
+  if (g_board != nullptr) sys::unmap(g_board, watch::kBoardBytes);
+  g_board = nullptr;
+}
+
+Inside::Inside() : board_(g_board) {
+  if (board_ != nullptr) __atomic_fetch_add(&board_->inside, 1, __ATOMIC_ACQ_REL);
+}
+Inside::~Inside() {
+  if (board_ != nullptr) __atomic_fetch_sub(&board_->inside, 1, __ATOMIC_ACQ_REL);
+}
+
+namespace {
+
+// A breakpoint that was taken out just when this thread had run into it; the program's own ones are still there.
+bool is_gone(const siginfo_t& info, uintptr_t pc) {
+  return info.si_code == SI_KERNEL && byte_at(pc) != kBreakpoint && (byte_at(pc) != 0x03 || byte_at(pc - 1) != 0xCD);
+}
+
+}  // namespace
+
+bool meet(const siginfo_t& info, ucontext_t& context, Meeting& meeting) {
   if (g_board == nullptr) return false;
   const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]) - 1;
   const Site* site = watch::site_at(*g_board, sites(), pc);
-  if (site == nullptr) return false;
-  put_back(pc, site->first_byte);
+  if (site == nullptr && !is_gone(info, pc)) return false;
   context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
+  if (site == nullptr) return true;
+  put_back(pc, site->first_byte);
   meeting = {site, pc, effective_address(*site, pc, context), false, false};
   if (static_cast<uint64_t>(sys::process_id()) != g_process) return true;  // a copy, in a child
   const uint64_t number = __atomic_fetch_add(&g_board->fired, 1, __ATOMIC_ACQ_REL);
@@ -163,6 +237,10 @@ const Site* site_before(uintptr_t pc, uintptr_t& begin) {
 void confirm(uintptr_t one, uintptr_t other) {
   add_to_confirm(one);
   add_to_confirm(other);
+}
+
+void tried(uintptr_t pc) {
+  if (Board::Confirm* c = find_confirm(pc); c != nullptr) __atomic_fetch_add(&c->tries, 1, __ATOMIC_RELAXED);
 }
 
 void confirmed(uintptr_t one, uintptr_t other) {
@@ -187,17 +265,23 @@ void after_unloading() {
   if (g_board == nullptr) return;
   for (uint64_t i = 0; i < load(g_board->segments); ++i) {
     Segment& s = g_board->segment[i];
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(s.start), &info) == 0) __atomic_store_n(&s.end, s.start, __ATOMIC_RELEASE);
+    if (!is_loaded(s)) __atomic_store_n(&s.end, s.start, __ATOMIC_RELEASE);
   }
   if (__atomic_sub_fetch(&g_unloading, 1, __ATOMIC_ACQ_REL) == 0) unlock(*g_board);
 }
 
-unsigned unwind(const ucontext_t& context, uintptr_t* to, unsigned most) {
-  if (g_backtrace == nullptr || g_instruction_pointer == nullptr) return 0;
-  Walk walk{static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]), to, most, 0, false};
+CallsAbove::CallsAbove(Thread& t, uintptr_t place) : thread_(t) {
+  if (g_board == nullptr || g_backtrace == nullptr || g_instruction_pointer == nullptr) return;
+  constexpr unsigned kMost = 24;
+  uintptr_t calls[kMost];
+  Walk walk{place, calls, kMost, 0, false};
   g_backtrace(&note_frame, &walk);
-  return walk.count;
+  count_ = walk.count;
+  for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
+}
+
+CallsAbove::~CallsAbove() {
+  for (unsigned i = 0; i < count_; ++i) leave_function(thread_);
 }
 
 }  // namespace pf::rt::planted

@@ -91,6 +91,33 @@ Thread* adopt() {
   return t;
 }
 
+void expect_main() { new_info(0, 0)->os_id = sys::process_id(); }
+
+namespace {
+
+void read_name(ThreadInfo& info) {
+  Text path;
+  path.put("/proc/self/task/").number(static_cast<uint64_t>(info.os_id)).put("/comm");
+  const long fd = sys::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (sys::failed(fd)) return;
+  const long n = sys::read(static_cast<int>(fd), info.name, sizeof info.name - 1);
+  sys::close(static_cast<int>(fd));
+  info.name[n > 0 ? n - 1 : 0] = '\0';  // in the place of the line's end
+}
+
+}  // namespace
+
+Thread* adopt_running() {
+  const int id = sys::thread_id();
+  Thread* t = host::new_thread(nullptr, id == info(0).os_id ? &info(0) : new_info(0, 0));
+  t->info->detached = true;
+  t->info->os_id = id;
+  if (t->info->id != 0) read_name(*t->info);
+  self = t;
+  link(*t);
+  return t;
+}
+
 Thread* announce(Thread& parent, uintptr_t pc) {
   const Scope scope(parent);
   return host::new_thread(&parent, new_info(parent.info->id, stack_through_library(parent, pc)));

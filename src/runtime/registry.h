@@ -8,6 +8,10 @@ namespace pf::rt::registry {
 Thread* adopt_main();
 // A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself.
 Thread* adopt();
+// The same for threads that were there before us, by the thread itself and without libc: what their stack is stays unknown.
+Thread* adopt_running();
+// The main thread may be one of those: it is known as what it is.
+void expect_main();
 
 // A thread about to be created by `parent`, from a call at pc.
 Thread* announce(Thread& parent, uintptr_t pc);

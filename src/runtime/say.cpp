@@ -39,13 +39,23 @@ bool Text::grow() {
   return true;
 }
 
+namespace {
+
+constinit bool g_silent = false;
+
+}  // namespace
+
+void be_silent() { g_silent = true; }
+
 void say(const char* message, const char* detail) {
+  if (g_silent) return;
   Text line;
   line.put("photofinish: ").put(message).put(detail).put('\n');
   sys::write(2, line.data(), line.size());
 }
 
 void die_of(const char* message, const char* detail) {
+  g_silent = false;
   say(message, detail);
   sys::die(70);
 }

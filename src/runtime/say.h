@@ -54,6 +54,7 @@ class Text {
 
 // "photofinish: ..." on standard error.
 void say(const char* message, const char* detail = "");
+void be_silent();  // standard error is the program's alone; but for the end
 [[noreturn]] void die_of(const char* message, const char* detail = "");
 
 }  // namespace pf::rt

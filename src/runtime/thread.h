@@ -117,6 +117,9 @@ extern constinit thread_local Thread* in_calls [[gnu::tls_model("initial-exec")]
 // Meets the thread if it is new. Null before the runtime is ready and after it is gone.
 Thread* current();
 
+// The same without any function of libc, for a handler of a signal that came in the middle of the program's own code.
+Thread* running_thread();
+
 // --- the call stack ---
 
 // Makes room first. Called last, so that the usual way needs no register saved.

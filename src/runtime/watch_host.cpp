@@ -23,6 +23,7 @@ namespace pf::rt {
 
 const uintptr_t kCellBytes = 0;
 const char kDetectorName[] = PF_WATCHER;
+const bool kIsForSampling = PF_SAMPLER;
 
 namespace {
 
@@ -144,6 +145,13 @@ void collide(HostThread& t, const watch::Sample& sample, By by) {
   __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
   const uint64_t ticket = slots::arm(sample);
+  if (ticket == 0 && !asks_value) {  // nobody could be seen
+    __atomic_fetch_sub(&g_delayed, time, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&g_delays, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  if (kSampler) planted::tried(place_of(static_cast<depot::Id>(sample.access)));
   const uint64_t start = watch::nanoseconds();
   const bool undisturbed = sleep(t, ticket, time);
   const bool untaken = ticket == 0 || slots::finish(ticket);
@@ -257,6 +265,7 @@ void tell(const slots::Started& started) {
 
 void start() {
   g_began = watch::nanoseconds();
+  g_delayed = g_delays = g_spared = g_changed = 0;
   if (!kSampler) draw_places();
   is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();
@@ -299,26 +308,7 @@ Caught caught_before(uintptr_t pc, const watch::Sample& with) {
   }
 }
 
-// The calls above an instruction of a program that does not announce them, for as long as this lives.
-class Above {
- public:
-  Above(Thread& t, const ucontext_t& context) : thread_(t) {
-    if (!kSampler) return;
-    uintptr_t calls[kMost];
-    count_ = planted::unwind(context, calls, kMost);
-    for (unsigned i = count_; i-- > 0;) enter_function(t, calls[i], 0);
-  }
-  ~Above() {
-    for (unsigned i = 0; i < count_; ++i) leave_function(thread_);
-  }
-  Above(const Above&) = delete;
-  Above& operator=(const Above&) = delete;
-
- private:
-  static constexpr unsigned kMost = 24;
-  Thread& thread_;
-  unsigned count_ = 0;
-};
+uintptr_t pc_of(const ucontext_t& context) { return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]); }
 
 uint64_t processor_nanoseconds() {
   timespec now{};
@@ -327,14 +317,15 @@ uint64_t processor_nanoseconds() {
 }
 
 void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
-  Thread* t = self;
-  if (!m.wanted || t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
+  if (!m.wanted) return;
+  Thread* t = running_thread();
+  if (t == nullptr || t->busy != 0 || (m.site->flags & watch::Site::kAtomic) != 0) return;
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
-  const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : 0;
+  const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : uint64_t{0};
   const uint64_t start = processor_nanoseconds();
-  const Above above(*t, context);
-  take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : 0));
+  const planted::CallsAbove above(*t, pc_of(context));
+  take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : uint64_t{0}));
   planted::spend(processor_nanoseconds() - start);
 }
 
@@ -343,7 +334,7 @@ void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& 
   if (!slots::hit(of(t).clock, trap, with)) return;
   const Caught c = caught_before(pc, with);
   if (!c.known || is_ignored(t, c.op)) return;
-  const Above above(t, context);
+  const planted::CallsAbove above(t, pc_of(context));
   const Scope scope(t);
   report(t, with, describe(t, c.pc, packed(c.op, c.size)), with.address, c.plain);
 }
@@ -351,16 +342,17 @@ void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& 
 }  // namespace
 
 bool trapped(const siginfo_t& info, ucontext_t& context) {
+  const planted::Inside inside;
   watch::Trap trap{};
   const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
   if (signal == watch::breakpoints::Signal::NotOurs) {
     planted::Meeting meeting{};
-    if (!planted::meet(context, meeting)) return false;
+    if (!planted::meet(info, context, meeting)) return false;
     sample_planted(meeting, context);
     return true;
   }
-  const auto pc = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
-  Thread* t = self;
+  const uintptr_t pc = pc_of(context);
+  Thread* t = kSampler ? running_thread() : self;
   const bool is_programs = t != nullptr && t->busy == 0 && is_programs_own(*t, pc);
   if (signal == watch::breakpoints::Signal::Late || !is_programs) {
     slots::miss(trap);

@@ -26,7 +26,7 @@ struct Family {
 
 constinit Family g_first = {{-1, -1, -1, -1}, nullptr};
 constinit Family* g_adopted = nullptr;  // only grows until close(), so that arm() needs no lock
-constinit unsigned g_count = 0;
+constinit unsigned g_count = 0, g_most = kBreakpoints;
 
 perf_event_attr attributes(uintptr_t address, unsigned length, On on, uint64_t tag, bool disabled) {
   perf_event_attr a{};
@@ -98,10 +98,12 @@ bool for_each_event(unsigned index, F f) {
 
 }  // namespace
 
+void limit(unsigned most) { g_most = most < kBreakpoints ? most : kBreakpoints; }
+
 Opened open() {
   if (g_count != 0) return {g_count, 0};
   if (!is_kernel_new_enough()) return {0, ENOSYS};
-  const Opened opened = open_family(g_first, 0, kBreakpoints);
+  const Opened opened = open_family(g_first, 0, g_most);
   __atomic_store_n(&g_count, opened.count, __ATOMIC_RELEASE);
   return opened;
 }

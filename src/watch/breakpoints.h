@@ -26,6 +26,8 @@ struct Trap {
 
 namespace breakpoints {
 
+// Of the four, no more than so many from the next open() on: each thread that has to be adopted takes as many descriptors.
+void limit(unsigned most);
 // Opens as many as there are, for the calling thread and all that will be created. None: `why` is the kernel's error number.
 struct Opened {
   unsigned count;

@@ -38,6 +38,7 @@ struct Board {
   static constexpr uint64_t kSites = uint64_t{1} << 24;  // at most; the file has holes
 
   uint64_t magic;
+  uint64_t owner;       // photofinish's process
   uint64_t process;     // whose breakpoints these are; a forked child has copies, but takes no samples
   uint64_t generation;  // counts the runtimes that have started in the process: one more after an exec
   uint64_t stopped;     // breakpoints are put back, nothing else
@@ -54,7 +55,11 @@ struct Board {
   // Breakpoints that were met, by number; counted on, the place is fired % kFired.
   uint64_t fired;
   uint64_t fired_at[kFired];
-  uint64_t spent;  // nanoseconds of processor time in the handler
+  uint64_t spent;   // nanoseconds of processor time in the handler
+  uint64_t inside;  // threads that are in it
+
+  // Of a process that was attached to: hardware breakpoints that each thread has, and threads that have none.
+  uint64_t watching, unwatched;
 };
 
 inline constexpr uint64_t kSitesOffset = (sizeof(Board) + 4095) / 4096 * 4096;

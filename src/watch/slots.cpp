@@ -219,11 +219,25 @@ Started start_with(const breakpoints::Opened& opened) {
 
 Started start(const Settings& settings) {
   g_settings = settings;
+  g_statistics = {};
   return start_with(settings.hardware ? breakpoints::open() : breakpoints::Opened{0, 0});
 }
 
 Started start_in_child() {
   return start_with(g_settings.hardware ? breakpoints::open_in_child() : breakpoints::Opened{0, 0});
+}
+
+void stop() {
+  for (unsigned i = 0; i < g_count; ++i) {
+    Slot& s = g_slots[i];
+    const uint64_t state = state_of(s);
+    if (phase(state) == Waiting) give_up(s, state, g_statistics.expired);
+  }
+}
+
+void give_back() {
+  lose_hardware();
+  breakpoints::close();
 }
 
 bool is_hardware() { return relaxed(g_hardware); }

@@ -51,7 +51,10 @@ struct Started {
 };
 Started start(const Settings& settings);
 Started start_in_child();  // after fork: no sample of the parent's threads is left
-bool is_hardware();        // false as well once the program has closed our descriptors
+// No sample is left, nor any breakpoint armed; and in the end, when nobody is at it any more, the breakpoints are given back.
+void stop();
+void give_back();
+bool is_hardware();  // false as well once the program has closed our descriptors
 
 // Takes a slot; 0 if there is none. Call it from the thread of the sample, right before its access.
 uint64_t arm(const Sample& sample);

@@ -6,6 +6,7 @@
 #   %plainxx, %plaincc       the compilers themselves: for programs that are not instrumented
 #   %photofinish             the tool itself
 #   %sample PROGRAM...       runs one of those under `photofinish sample`, with much overhead
+#   %attached PROGRAM... -- STEP...  runs one of those and the steps beside it (see `attached`)
 #   %run PROGRAM...          runs it under the engine
 #   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
 #   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
@@ -46,6 +47,7 @@ config.substitutions += [
     ("%plainxx", f"{cxx} -std=c++20 -O2 -pthread"),
     ("%plaincc", f"{cc} -std=gnu17 -O2 -pthread"),
     ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms"),
+    ("%attached", f"{helper('attached')} {photofinish}"),
     ("%cxx", compiler("pf-c++", "c++20")),
     ("%cc", compiler("pf-cc", "c17")),
     ("%photofinish", photofinish),

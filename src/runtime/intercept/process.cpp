@@ -31,6 +31,7 @@ void in_child() {
   registry::open_gate(*t);
   registry::only(*t);
   become_own_process();
+  if (is_dormant()) return;
   host::start_in_child();
   output::start_over();
   summary_again();

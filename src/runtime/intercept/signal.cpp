@@ -51,6 +51,12 @@ sigset_t without_traps(sigset_t set) {
   return set;
 }
 
+// The same for what a handler interrupted: ppoll() and its like have masks of their own. Until the handler returns.
+void let_traps_through() {
+  const unsigned long traps = 1UL << (SIGTRAP - 1);
+  sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&traps), 0, sizeof traps);
+}
+
 // Raised by the instruction itself: it cannot wait.
 bool is_synchronous(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP ||
@@ -141,6 +147,7 @@ bool take_pending(Thread& t, unsigned long mask, PendingSignal& p) {
 
 void on_signal(int number, siginfo_t* info, void* context) {
   if (number == SIGTRAP && host::trapped(*info, *static_cast<ucontext_t*>(context))) return;
+  if (g_watches_traps) let_traps_through();
   const int saved = errno;
   Thread* t = self;
   if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
@@ -209,6 +216,51 @@ sighandler_t set_handler(int number, sighandler_t handler, int flags) {
 
 namespace pf::rt {
 
+namespace {
+
+// To the kernel itself: libc would add to what was there.
+void give_back(int number) {
+  struct {
+    void (*function)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } action = {};
+  constexpr unsigned long kRestorer = 0x04000000;  // SA_RESTORER
+  struct sigaction now = {};
+  const Guard guard(g_lock);
+  if (real_sigaction(number, nullptr, &now) != 0 || now.sa_sigaction != &on_signal) return;
+  const Handler& handler = g_handlers[number];
+  action.function = handler.function;
+  action.flags = static_cast<unsigned>(handler.flags);
+  action.mask = handler.mask.__val[0];
+  if (handler.plain != SIG_DFL && handler.plain != SIG_IGN) action.flags |= kRestorer;
+  if ((action.flags & kRestorer) != 0) action.restorer = now.sa_restorer;
+  sys::call(SYS_rt_sigaction, number, reinterpret_cast<long>(&action), 0, sizeof action.mask);
+}
+
+}  // namespace
+
+void take_over_handlers() {
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction now = {};
+    if (number == SIGTRAP || real_sigaction(number, nullptr, &now) != 0) continue;
+    if (is_function(now) && now.sa_sigaction != &on_signal)
+      locked(self, [&] { return set_action_locked(number, &now, nullptr); });
+  }
+}
+
+void give_handlers_back() {
+  for (int number = 1; number < kSignals; ++number) {
+    if (number != SIGTRAP) give_back(number);
+  }
+}
+
+void unwatch_traps() {
+  g_watches_traps = false;
+  give_back(SIGTRAP);
+}
+
 void watch_traps() {
   struct sigaction action = {}, before = {};
   action.sa_sigaction = &on_signal;
@@ -216,8 +268,7 @@ void watch_traps() {
   real_sigaction(SIGTRAP, &action, &before);
   if (before.sa_sigaction != &on_signal) g_handlers[SIGTRAP] = {{before.sa_sigaction}, before.sa_flags, before.sa_mask};
   g_watches_traps = true;
-  const unsigned long traps = 1UL << (SIGTRAP - 1);
-  sys::call(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&traps), 0, 8);
+  let_traps_through();
 }
 
 // Only those that are not blocked: inside of a handler, what is pending may be the very signal that it handles.
@@ -231,7 +282,7 @@ void deliver_pending_signals(Thread& t) {
     t.busy = 1;  // to copy is to call memcpy, which is ours: it must not deliver, too
     const bool taken = take_pending(t, before.__val[0], p);
     if (taken) {
-      during = g_handlers[p.number].mask;
+      during = without_traps(g_handlers[p.number].mask);
       during.__val[0] |= before.__val[0] | 1UL << (p.number - 1);
     }
     t.busy = 0;

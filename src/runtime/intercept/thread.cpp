@@ -6,6 +6,7 @@
 
 #include "runtime/carisma.h"
 #include "runtime/intercept/intercept.h"
+#include "runtime/planted.h"
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
 
@@ -54,6 +55,11 @@ void* run_thread(void* p) {
   return function(argument);
 }
 
+Thread* announce(Thread& parent, uintptr_t return_address) {
+  const planted::CallsAbove above(parent, return_address);
+  return registry::announce(parent, return_address - 1);
+}
+
 bool wants_detached(const pthread_attr_t* attributes) {
   int state = PTHREAD_CREATE_JOINABLE;
   if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &state);
@@ -92,7 +98,7 @@ PF_EXPORT int pthread_create(pthread_t* handle, const pthread_attr_t* attributes
                              void* argument) noexcept {
   Thread* t = current();
   if (t == nullptr) return real_pthread_create(handle, attributes, function, argument);
-  Thread* child = registry::announce(*t, PF_CALLER_PC);
+  Thread* child = announce(*t, reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
   child->info->detached = wants_detached(attributes);
   child->info->type = carisma::thread_type(reinterpret_cast<uintptr_t>(function), child->info->created_at);
   Start start{function, argument, child, 0};

@@ -17,6 +17,7 @@ static int calls;
 extern "C" int count() { return ++calls; }
 #else
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -57,6 +58,10 @@ static void signals() {
   pthread_sigmask(SIG_BLOCK, &all, &before);
   touch(200000);
   for (int i = 0; i < 20; ++i) raise(SIGUSR1);
+  sigset_t others = all;
+  sigdelset(&others, SIGUSR1);
+  for (int i = 0; i < 50; ++i)
+    ppoll(nullptr, 0, nullptr, (raise(SIGUSR1), &others));  // its handler, with all others blocked
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   raise(SIGTRAP);
   std::printf("handler %s, trap %s\n", handled ? "ran" : "missing", trapped ? "seen" : "missing");

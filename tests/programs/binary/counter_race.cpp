@@ -6,6 +6,8 @@
 // CHECK: race: {{.*}} on global balance of 8 bytes (clockrace, confirmed
 // CHECK: deposit {{.*}}[[FILE]]:
 // CHECK: deposit {{.*}}[[FILE]]:
+// CHECK: created by main thread at
+// CHECK: main {{.*}}[[FILE]]:
 #include <chrono>
 #include <cstdlib>
 #include <thread>

@@ -64,12 +64,26 @@ static std::atomic_flag spin = ATOMIC_FLAG_INIT;
   changed.notify_all();
 }
 
+#ifdef UNTIL_SIGNAL
+#include <signal.h>
+static volatile sig_atomic_t done;
+static auto until_end(char**) {
+  signal(SIGUSR1, [](int) { done = 1; });
+  std::puts("ready");
+  std::fflush(stdout);
+  return [] { return done != 0; };
+}
+#else
+static auto until_end(char** argv) {
+  return [start = start_time(), limit = std::atoi(argv[1])] { return seconds_since(&start) >= limit; };
+}
+#endif
+
 int main(int, char** argv) {
-  const timespec start = start_time();
-  const int limit = std::atoi(argv[1]);
+  const auto is_over = until_end(argv);
   long given = 0, taken = 0;
   std::thread producer([&] {
-    for (int i = 1; seconds_since(&start) < limit; ++i) {
+    for (int i = 1; !is_over(); ++i) {
       add_locked(), read_often(i), add_spinning(), put(i);
       given += i;
       relaxed.store(relaxed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
