@@ -125,7 +125,7 @@ class Investigation {
 
   Verdict verdict(Index a, Index b) const {
     if (!hb_.before(a, b)) return Verdict::Real;
-    return settings_.raw ? Verdict::Potential : Verdict::Predicted;
+    return Verdict::Predicted;
   }
 
   RaceRecord record(Index a, Index b) const {
