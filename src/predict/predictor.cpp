@@ -124,8 +124,7 @@ class Investigation {
   }
 
   Verdict verdict(Index a, Index b) const {
-    if (!hb_.before(a, b)) return Verdict::Real;
-    return Verdict::Predicted;
+    return hb_.before(a, b) ? Verdict::Predicted : Verdict::Real;
   }
 
   RaceRecord record(Index a, Index b) const {
