@@ -28,6 +28,7 @@ struct Access {
   std::string op;  // read, write or free
   uint64_t size = 0;
   bool atomic = false;
+  bool knows_locks = true;  // else `locks` is empty for that
   std::vector<std::string> locks;
   std::vector<Frame> stack;
   std::string thread_text = {};  // "thread 1 (worker)", as text shows it; empty: the name alone

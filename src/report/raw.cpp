@@ -42,9 +42,10 @@ Pcs pcs(const Json& j, const char* name) {
 }
 
 RawAccess access(const Json& j) {
-  RawAccess a{number(j, "thread"), text(j, "op"), number(j, "size"), truth(j, "atomic"), {}, pcs(j, "stack")};
+  RawAccess a{number(j, "thread"), text(j, "op"), number(j, "size"), truth(j, "atomic"), false, {}, pcs(j, "stack")};
   const Json& locks = field(j, "locks");
   if (!locks.is_array()) return a;
+  a.knows_locks = true;
   for (const Json& lock : locks) a.locks.push_back({number(lock, "address"), text(lock, "mode") == "read"});
   return a;
 }

@@ -43,6 +43,7 @@ struct RawAccess {
   std::string op;
   uint64_t size = 0;
   bool atomic = false;
+  bool knows_locks = false;
   std::vector<RawLock> locks;
   Pcs stack;
 };

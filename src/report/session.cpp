@@ -280,6 +280,7 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
   a.op = raw.op;
   a.size = raw.size;
   a.atomic = raw.atomic;
+  a.knows_locks = raw.knows_locks;
   for (const RawLock& lock : raw.locks) {
     a.locks.push_back(fmt::format("{:#x}{}", lock.address, lock.read ? " (read)" : ""));
   }

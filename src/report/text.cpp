@@ -129,8 +129,10 @@ class TextRenderer final : public Renderer {
 
   void access(std::string_view which, const Access& a, const Location& l) {
     const std::string size = l.kind == "variable" ? "" : fmt::format(" of {}", plural(a.size, "byte"));
+    const std::string locks =
+        a.locks.empty() ? ", no lock held" : fmt::format(", holding {}", fmt::join(a.locks, ", "));
     fmt::print(out_, "  {} {}{:<5}{} by {}{}\n", which, a.atomic ? "atomic " : "", a.op, size, a.by(),
-               a.locks.empty() ? ", no lock held" : fmt::format(", holding {}", fmt::join(a.locks, ", ")));
+               a.knows_locks ? locks : "");
     frames(a.stack);
   }
 

@@ -12,7 +12,8 @@ namespace pf::rt::libc {
 
 namespace {
 
-constinit void* (*g_find)(const char*) = nullptr;
+using Find = void* (*)(const char*);
+constinit Find g_find = nullptr;
 
 }  // namespace
 

@@ -250,8 +250,8 @@ TEST_F(Slots, AThreadFromBeforeCanBeAdopted) {
 
 TEST_F(Slots, ThreadsBornWhileSlotsChangeSeeTheLastOne) {
   std::atomic<bool> stop = false;
+  Clock clock;  // outlives the thread, as its samples do
   std::thread changes([&] {
-    Clock clock;
     while (!stop) slots::arm({&clock, at(7), 8, true, 1, 0}), tick(clock);
   });
   for (int round = 0; round < 200; ++round) on_other_thread([](Clock&) { watched[0] = 1; });
