@@ -115,8 +115,8 @@ TEST_F(Slots, OwnAccessesDoNotCountAndAreGivenUpAfterAFew) {
 
 TEST_F(Slots, OneTrapSpeaksForAllThatWatchTheSame) {
   std::atomic<int> step = 0;
+  Clock clock;  // outlives the thread, as its sample may
   std::thread other([&] {
-    Clock clock;
     my_clock = &clock;
     while (slots::arm({&clock, at(3), 8, true, 7, 0}) == 0) usleep(100);
     step = 1;
