@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   const Verbs verbs{app, globals, work, command};
   add_run(verbs);
   add_sample(verbs);
+  add_record(verbs);
   add_wrappers(verbs);
   add_analyze(verbs);
   add_trace(verbs);

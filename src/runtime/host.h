@@ -12,6 +12,7 @@ namespace pf::rt::host {
 void start();                    // once options are known, before the first thread
 void start_in_child();           // after a fork
 void put_statistics(Text& out);  // more fields of the summary
+void interrupted(Thread& t);     // a handler of a signal runs, perhaps between an access and its announcement
 // Whether a SIGTRAP is none of the program's business, since a breakpoint of ours raised it.
 bool trapped(const siginfo_t& info, ucontext_t& context);
 

@@ -401,6 +401,7 @@ void put_statistics(Text& out) {
   out.put('}');
 }
 
+void interrupted(Thread&) {}
 ClockOperations clock_operations(Thread&) { return {}; }  // its only clock is one number
 
 // --- threads ---
