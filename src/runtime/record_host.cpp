@@ -127,11 +127,14 @@ bool stamp_cells(HostThread& t, uintptr_t address, uintptr_t size, bool write, b
     any |= seen != 0;
     if (!RecordHost::is_of(t, seen)) t.stamp = RecordHost::later(t.stamp, RecordHost::stamp_in(seen) + 1);
   });
-  const RecordHost::Cell wanted = t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
   for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) {
     RecordHost::exchange(cell, [&](RecordHost::Cell seen) {
-      const bool touched = !touched_only || seen != 0;
-      return touched && RecordHost::stamp_in(seen) <= t.stamp ? wanted : seen;
+      const uint64_t stamp = RecordHost::stamp_in(seen);
+      if (touched_only && seen == 0) return seen;
+      if (RecordHost::is_of(t, seen)) return t.owner | (write ? 0 : seen & RecordHost::kIsRead) | t.stamp;
+      if (stamp < t.stamp) return t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
+      // Somebody else was there at the very moment. Whoever comes after both comes after a write, if there was one.
+      return stamp == t.stamp && write ? RecordHost::kNobody | t.stamp : seen;
     });
   });
   return any;
@@ -171,7 +174,24 @@ void RecordHost::note_atomic(HostThread& t, uintptr_t address, unsigned size, Op
 void RecordHost::put_call(HostThread& t, Op op, uintptr_t pc) {
   if (!g_recording) return;
   const Scope scope(t);
+  settle(t);
   put(t, first_word(op, pc), pc);
+}
+
+// A thread that waits does nothing else: so it wakes, without anybody's doing, and waits again.
+void RecordHost::interrupt_wait(HostThread& t) {
+  const uintptr_t condition = t.waits;
+  t.waits = 0;
+  stamp_sync(t, condition);
+  put(t, first_word(Op::Wake, condition), 0);
+  t.resumes = condition;
+}
+void RecordHost::resume_wait(HostThread& t) {
+  const uintptr_t condition = t.resumes;
+  t.resumes = 0;
+  stamp_sync(t, condition);
+  put(t, first_word(Op::Wait, condition), 0);
+  t.waits = condition;
 }
 
 bool RecordHost::make_room(HostThread& t) {
@@ -313,9 +333,11 @@ namespace {
 
 // A trace has a thread wait after it released the mutex. The real wait, and so whatever ends it, comes later still.
 void begin_wait(Thread& t) {
-  const uintptr_t condition = of(t).waits_on;
-  of(t).waits_on = 0;
-  if (condition != 0) sync(t, Op::Wait, condition);
+  const uintptr_t condition = of(t).will_wait;
+  of(t).will_wait = 0;
+  if (condition == 0 || t.ignore_sync != 0) return;
+  sync(t, Op::Wait, condition);
+  of(t).waits = condition;
 }
 
 }  // namespace
@@ -327,9 +349,10 @@ void release(Thread& t, uintptr_t lock, LockMode mode) {
   sync(t, mode == LockMode::Write ? Op::Release : Op::ReadRelease, lock);
   begin_wait(t);
 }
-void wait(Thread& t, uintptr_t condition) { of(t).waits_on = condition; }
+void wait(Thread& t, uintptr_t condition) { of(t).will_wait = condition; }
 void wake(Thread& t, uintptr_t condition) {
   begin_wait(t);
+  of(t).waits = 0;
   sync(t, Op::Wake, condition);
 }
 void notify(Thread& t, uintptr_t condition) { sync(t, Op::Notify, condition); }

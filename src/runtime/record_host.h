@@ -28,7 +28,9 @@ class RecordHost {
     char* window;
     uint64_t window_bytes;
     uint32_t sequence, oldest;
-    uintptr_t waits_on;  // a condition, once the mutex is released
+    // Conditions: to wait on once the mutex is released; waiting on; and to wait on again after the next event, which a handler of a
+    // signal makes, or a cancellation.
+    uintptr_t will_wait, waits, resumes;
     // The last write, announced before it was made: its value is known at the next event.
     uint64_t* unsettled;
     uintptr_t written;
@@ -148,6 +150,8 @@ class RecordHost {
   }
   [[gnu::always_inline]] static void settle(HostThread& t) {
     if (t.unsettled != nullptr) settle_write(t);
+    if (t.waits != 0) [[unlikely]]
+      interrupt_wait(t);
   }
   static void settle_write(HostThread& t) {
     uint64_t* record = t.unsettled;
@@ -178,9 +182,13 @@ class RecordHost {
     if ((first & recording::kHasRoom) != 0) *more = value;
     record[1] = (pc & recording::kTargetMask) | step << recording::kStepShift;
     __atomic_store_n(record, first, __ATOMIC_RELEASE);
+    if (t.resumes != 0) [[unlikely]]
+      resume_wait(t);
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] static void interrupt_wait(HostThread& t);
+  [[gnu::noinline, gnu::cold]] static void resume_wait(HostThread& t);
   static constexpr uint64_t size_bits(unsigned size) {
     const uint64_t code = recording::size_code(size);
     return code != 0 ? code << recording::kSizeShift : recording::kHasExtent;
