@@ -23,17 +23,17 @@ using recording::first_word, recording::WindowHeader;
 
 constexpr uintptr_t kMarkWhole = uintptr_t{64} << 10;  // of a larger block only what was ever accessed is stamped
 
-constinit bool g_recording = false;
 constinit uint64_t g_bytes = 0;        // of windows
 constinit uint64_t g_large_frees = 0;  // the latest stamp of any
 constinit uint64_t g_fences = 0;
 
 HostThread& of(Thread& t) { return RecordHost::of(t); }
+bool is_on() { return __atomic_load_n(&RecordHost::g_recording, __ATOMIC_RELAXED); }
 
 // Whoever sees it off and goes on, is seen by others after that: what is recorded has no gap.
-void stop() { __atomic_store_n(&g_recording, false, __ATOMIC_SEQ_CST); }
+void stop() { __atomic_store_n(&RecordHost::g_recording, false, __ATOMIC_SEQ_CST); }
 void stop_for(const char* reason) {
-  if (!__atomic_exchange_n(&g_recording, false, __ATOMIC_SEQ_CST)) return;
+  if (!__atomic_exchange_n(&RecordHost::g_recording, false, __ATOMIC_SEQ_CST)) return;
   Text out;
   out.put("{\"raw\":\"lost\",\"what\":").quoted(reason).put('}');
   output::line(out);
@@ -141,7 +141,7 @@ bool stamp_cells(HostThread& t, uintptr_t address, uintptr_t size, bool write, b
 }
 
 void put_block(HostThread& t, Op op, uintptr_t address, uintptr_t size, uintptr_t pc, bool touched_only) {
-  if (size == 0 || !g_recording) return;
+  if (size == 0 || !is_on()) return;
   const Scope scope(t);
   RecordHost::settle(t);
   const uint64_t freed = __atomic_load_n(&g_large_frees, __ATOMIC_ACQUIRE);
@@ -163,7 +163,7 @@ void RecordHost::stamp_range(HostThread& t, uintptr_t address, uintptr_t size, b
 void RecordHost::note_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, MemoryOrder order, uintptr_t pc) {
   ++t.accesses;
   ++t.atomics;
-  if (!g_recording || (writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
+  if (!is_on() || (writes(op) ? t.ignore_writes : t.ignore_reads) != 0) return;
   settle(t);
   stamp_sync(t, address);
   const uint64_t first = first_word(op, address, order) | size_bits(size);
@@ -172,7 +172,7 @@ void RecordHost::note_atomic(HostThread& t, uintptr_t address, unsigned size, Op
 }
 
 void RecordHost::put_call(HostThread& t, Op op, uintptr_t pc) {
-  if (!g_recording) return;
+  if (!is_on()) return;
   const Scope scope(t);
   settle(t);
   put(t, first_word(op, pc), pc);
@@ -195,7 +195,7 @@ void RecordHost::resume_wait(HostThread& t) {
 }
 
 bool RecordHost::make_room(HostThread& t) {
-  if (!__atomic_load_n(&g_recording, __ATOMIC_SEQ_CST)) {
+  if (!is_on()) {
     close_window(t);
     return false;
   }
@@ -257,7 +257,7 @@ bool claim() {
 }
 
 void sync(Thread& t, Op op, uintptr_t object) {
-  if (t.ignore_sync != 0 || !g_recording) return;
+  if (t.ignore_sync != 0 || !is_on()) return;
   const Scope scope(t);
   ++t.events;
   RecordHost::settle(of(t));
@@ -267,14 +267,14 @@ void sync(Thread& t, Op op, uintptr_t object) {
 
 // Of a thread that may not be running any more: what it left and what comes after it.
 void put_thread_event(HostThread& t, Op op, uint64_t target) {
-  if (!g_recording) return;
+  if (!is_on()) return;
   RecordHost::settle(t);
   ++t.stamp;
   RecordHost::put(t, first_word(op, target), t.caller);
 }
 
 void guard(Thread& t, Op op, MemoryOrder order, uintptr_t address) {
-  if (t.ignore_sync != 0 || !g_recording) return;
+  if (t.ignore_sync != 0 || !is_on()) return;
   const Scope scope(t);
   ++t.events;
   RecordHost::settle(of(t));
@@ -288,8 +288,8 @@ void start() {
   g_options.report_bugs = false;  // a recording judges nothing
   RecordHost::g_values = g_options.record_values;
   if (!output::supervised()) return say("a program is recorded by: photofinish record -o FILE -- PROGRAM");
-  g_recording = claim();
-  if (g_recording) output::modules();
+  RecordHost::g_recording = claim();
+  if (is_on()) output::modules();
 }
 void start_in_child() {
   stop();
@@ -363,7 +363,7 @@ void take(Thread& t, uintptr_t address) { sync(t, Op::SemWait, address); }
 void release_atomic(Thread& t, uintptr_t address) { guard(t, Op::AtomicRmw, MemoryOrder::Release, address); }
 void acquire_atomic(Thread& t, uintptr_t address) { guard(t, Op::AtomicLoad, MemoryOrder::Acquire, address); }
 void fence(Thread& t, int order) {
-  if (t.ignore_sync != 0 || !g_recording) return;
+  if (t.ignore_sync != 0 || !is_on()) return;
   const Scope scope(t);
   ++t.events;
   RecordHost::settle(of(t));
@@ -378,7 +378,7 @@ void fence(Thread& t, int order) {
 
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
   ++t.accesses;
-  if (size == 0 || !g_recording || (write ? t.ignore_writes : t.ignore_reads) != 0) return;
+  if (size == 0 || !is_on() || (write ? t.ignore_writes : t.ignore_reads) != 0) return;
   const Scope scope(t);
   RecordHost::settle(of(t));
   RecordHost::stamp_range(of(t), address, size, write);

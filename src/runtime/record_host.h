@@ -46,7 +46,8 @@ class RecordHost {
       if (t == nullptr) return;
     }
     ++t->accesses;
-    if ((writes(kOp) ? t->ignore_writes : t->ignore_reads) != 0) [[unlikely]]
+    if ((writes(kOp) ? t->ignore_writes : t->ignore_reads) != 0 || !__atomic_load_n(&g_recording, __ATOMIC_RELAXED))
+        [[unlikely]]
       return;
     const uint64_t value =
         !writes(kOp) && kSize <= 8 ? value_at(address, kSize) : 0;  // may fault, as the program would
@@ -212,6 +213,8 @@ class RecordHost {
 
  public:
   static constinit inline bool g_values = true;
+  // Asked at every event, so that none is recorded after one that was not.
+  static constinit inline bool g_recording = false;
 };
 
 }  // namespace pf::rt

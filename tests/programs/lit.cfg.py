@@ -35,7 +35,6 @@ config.environment["PF_CXX"] = cxx
 config.environment["PF_TEST_RUN"] = f"{photofinish} run -e {engine}"
 
 
-
 def helper(name):
     return os.path.join(config.test_source_root, name)
 
