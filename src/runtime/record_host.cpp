@@ -154,6 +154,15 @@ void put_block(HostThread& t, Op op, uintptr_t address, uintptr_t size, uintptr_
   RecordHost::put(t, first_word(op, address) | recording::kHasExtent, pc, size);
 }
 
+// Of memory that is gone: who maps it again comes after all large frees.
+void forget_cells(Thread& t, uintptr_t address, uintptr_t size) {
+  const Scope scope(t);
+  for_each_cell(address, size, true, [](RecordHost::Cell& cell) {
+    if (__atomic_load_n(&cell, __ATOMIC_RELAXED) != 0) __atomic_store_n(&cell, 0, __ATOMIC_RELEASE);
+  });
+  give_back(address, address + size, kLinesBytes, sizeof(RecordHost::Cell));
+}
+
 }  // namespace
 
 void RecordHost::stamp_range(HostThread& t, uintptr_t address, uintptr_t size, bool write) {
@@ -392,6 +401,7 @@ void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
 }
 void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (t.ignore_writes == 0) put_block(of(t), Op::Free, address, size, pc, true);
+  if (is_on()) forget_cells(t, address, size);
 }
 void forget_object(Thread&, uintptr_t) {}  // stamps stay
 

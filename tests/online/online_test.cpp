@@ -679,7 +679,7 @@ class Recorded : public testing::TestWithParam<const char*> {};
 TEST_P(Recorded, HasTheRacesOfWhatWasPlayed) {
   const Config config{"record", GetParam(), "", {}};
   uint64_t compared = 0;
-  for (uint64_t seed = first_seed(); seed < first_seed() + traces() / 3; ++seed) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces() / 6; ++seed) {
     auto play = realize(generate(seed), seed, 0);
     ASSERT_TRUE(play) << "seed " << seed;
     // One a process: blocks of two would overlap, as those of a program never do.
