@@ -161,6 +161,7 @@ Result<int> record_program(const Request& request, const std::vector<std::string
   const Result<pid_t> program = start_program(command, environment, gate);
   if (!program) return program.error();
   const int status = wait_for(*program, gate);
+  gate.stopped();  // signals that came with the one that ended the program are no wish to end the merging
   const double ran = seconds_since(start);
 
   const std::optional<std::string> raw = raw_file(directory->path());

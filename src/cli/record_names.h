@@ -46,7 +46,7 @@ class RecordNames {
   report::AddressSpace space_;
   Dictionary names_;
   std::unordered_map<uint64_t, KnownPc> pcs_;
-  std::map<uint64_t, uint64_t> modules_;  // end by begin, with the zeroed data behind
+  std::map<uint64_t, uint64_t> modules_;        // end by begin, with the zeroed data behind
   std::unordered_set<uint64_t> met_, symbols_;  // addresses
 };
 

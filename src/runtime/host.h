@@ -21,7 +21,7 @@ Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its pare
 void end(Thread& t);                                   // its clock slot may go to a later thread
 void join(Thread& t, Thread& child);                   // everything the child did comes before
 void destroy(Thread& child);                           // nobody will join it any more
-ClockOperations clock_operations(Thread& t);          // of a detector that samples
+ClockOperations clock_operations(Thread& t);           // of a detector that samples
 
 // --- locks, by address ---
 void acquire(Thread& t, uintptr_t lock, LockMode mode);

@@ -4,7 +4,7 @@
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: %exits 139 %photofinish record -o %t.pft -- %t crash && %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: %exits 3 %photofinish record -o %t.pft -- %t exit && %exits 66 %photofinish analyze %t.pft | %FileCheck %s
-// RUN: not --crash timeout -s INT 2 %photofinish record -o %t.pft -- %t wait || true
+// RUN: %exits 124 timeout -s INT 2 %photofinish record -o %t.pft -- %t wait
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: not ls %t.pft.recording-* %t.pft.partial
 #include <signal.h>

@@ -13,9 +13,11 @@
 // RUN: %exits 2 %photofinish record --ring 3M --limit 3M -o %t.pft -- %t | %FileCheck --check-prefix=BOTH %s
 // BOTH: --limit and --ring: one of them
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 
 std::mutex whole, part;
+pthread_barrier_t end;  // both threads are there: what follows is in the ring
 int guarded, busy[1000];
 int racy;
 
@@ -27,11 +29,13 @@ void work() {
     ++guarded;
     for (int& b : busy) ++b;
   }
+  pthread_barrier_wait(&end);
   noisy();  // CHECK: race: {{.*}} on racy
 }
 
 int main() {
   const std::lock_guard lock(whole);  // held from beginning to end
+  pthread_barrier_init(&end, nullptr, 2);
   std::thread a(&work), b(&work);
   a.join();
   b.join();
