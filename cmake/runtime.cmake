@@ -1,10 +1,11 @@
 # The runtime that lives in the target: one library per detector, so that its hot path has no dispatch.
 #
 #   pf_runtime(NAME DEPENDS room... DETECTORS name:Template... DETECTOR_SOURCES file... WATCHERS name... WATCHER_SOURCES file...
-#              SAMPLER_SOURCES file... SAMPLER_INTERCEPTS name... IN_TARGET room...)
+#              RECORDER_SOURCES file... SAMPLER_SOURCES file... SAMPLER_INTERCEPTS name... IN_TARGET room...)
 #
 # Most of src/NAME is the same for all detectors and compiled once; the files of DETECTOR_SOURCES see the detector and
-# are compiled for each; WATCHERS are engines without a detector's history, with WATCHER_SOURCES instead. lib/sampler is for programs that
+# are compiled for each; WATCHERS are engines without a detector's history, with WATCHER_SOURCES instead;
+# lib/record writes down what it sees, with RECORDER_SOURCES. lib/sampler is for programs that
 # are not instrumented: SAMPLER_SOURCES, and of the interceptors only SAMPLER_INTERCEPTS. Rooms of IN_TARGET are
 # compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
 
@@ -18,13 +19,14 @@ else()
 endif()
 
 function(pf_runtime NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;SAMPLER_SOURCES;SAMPLER_INTERCEPTS;IN_TARGET")
+  cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;RECORDER_SOURCES;SAMPLER_SOURCES;SAMPLER_INTERCEPTS;IN_TARGET")
   set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(TRANSFORM RUNTIME_DETECTOR_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_detector)
   list(TRANSFORM RUNTIME_WATCHER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_watcher)
+  list(TRANSFORM RUNTIME_RECORDER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_recorder)
   list(TRANSFORM RUNTIME_SAMPLER_SOURCES PREPEND ${folder}/ OUTPUT_VARIABLE of_sampler)
-  list(REMOVE_ITEM sources ${of_detector} ${of_watcher} ${of_sampler})
+  list(REMOVE_ITEM sources ${of_detector} ${of_watcher} ${of_recorder} ${of_sampler})
   foreach(room IN LISTS RUNTIME_IN_TARGET)
     file(GLOB in_target CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
     list(APPEND sources ${in_target})
@@ -44,6 +46,7 @@ function(pf_runtime NAME)
   foreach(watcher IN LISTS RUNTIME_WATCHERS)
     pf_runtime_for(${NAME} ${watcher} "${of_watcher}" "${common}" PF_WATCHER="${watcher}" PF_SAMPLER=false)
   endforeach()
+  pf_runtime_for(${NAME} record "${of_recorder}" "${common}" PF_RECORDER)
   list(JOIN RUNTIME_SAMPLER_INTERCEPTS "|" kept)
   set(few $<FILTER:${common},INCLUDE,/abi/report\\.cpp|/${NAME}/[a-z_]+\\.cpp|/watch/|/intercept/\(${kept}\)\\.cpp>)
   pf_runtime_for(${NAME} sampler "${of_sampler}" "${few}" PF_WATCHER="clockrace" PF_SAMPLER=true)

@@ -38,6 +38,7 @@ void add_collect(const Verbs& verbs);
 void add_ctl(const Verbs& verbs);
 void add_engines(const Verbs& verbs);
 void add_merge(const Verbs& verbs);
+void add_record(const Verbs& verbs);
 void add_run(const Verbs& verbs);
 void add_sample(const Verbs& verbs);
 void add_trace(const Verbs& verbs);

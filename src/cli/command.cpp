@@ -30,7 +30,7 @@ std::vector<std::string> split_command(const CLI::App& app, std::vector<std::str
       if (value_follows(verb == nullptr ? app : *verb, words[i])) ++i;
     } else if (verb != nullptr) {
       return take_from(words, i, i);
-    } else if (words[i] == "run" || words[i] == "sample") {
+    } else if (words[i] == "run" || words[i] == "sample" || words[i] == "record") {
       verb = app.get_subcommand(words[i]);
     } else {
       return {};

@@ -89,6 +89,7 @@ int run(int argc, char** argv) {
   add_run(verbs);
   add_sample(verbs);
   add_attach(verbs);
+  add_record(verbs);
   add_wrappers(verbs);
   add_analyze(verbs);
   add_trace(verbs);

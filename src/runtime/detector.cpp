@@ -38,6 +38,7 @@ void start() {
 }
 void start_in_child() {}
 void put_statistics(Text&) {}
+void interrupted(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {

@@ -12,6 +12,7 @@ namespace pf::rt::host {
 void start();                    // once options are known, before the first thread
 void start_in_child();           // after a fork
 void put_statistics(Text& out);  // more fields of the summary
+void interrupted(Thread& t);     // a handler of a signal runs, perhaps between an access and its announcement
 // Whether a SIGTRAP is none of the program's business, since a breakpoint of ours raised it.
 bool trapped(const siginfo_t& info, ucontext_t& context);
 
@@ -20,7 +21,7 @@ Thread* new_thread(Thread* parent, ThreadInfo* info);  // ordered after its pare
 void end(Thread& t);                                   // its clock slot may go to a later thread
 void join(Thread& t, Thread& child);                   // everything the child did comes before
 void destroy(Thread& child);                           // nobody will join it any more
-ClockOperations clock_operations(Thread& t);          // of a detector that samples
+ClockOperations clock_operations(Thread& t);           // of a detector that samples
 
 // --- locks, by address ---
 void acquire(Thread& t, uintptr_t lock, LockMode mode);

@@ -101,6 +101,12 @@ void set_of_carisma(const Pair& p) {
   if (is(p.value, p.value_size, "fls")) law.strategy = CarismaStrategy::Fls;
 }
 
+void set_of_record(const Pair& p) {
+  if (is(p.key, p.key_size, "limit")) g_options.record_limit = number(p);
+  if (is(p.key, p.key_size, "ring")) g_options.record_ring = number(p);
+  if (is(p.key, p.key_size, "values")) g_options.record_values = truth(p);
+}
+
 // Up to one of these, or the end.
 std::size_t word_length(const char* text, const char* stop) {
   const auto stops = [stop](char c) {
@@ -118,6 +124,7 @@ SetOne setter_of(const char* stage, std::size_t name) {
   if (is(stage, name, "tree")) return &set_of_tree;
   if (is(stage, name, "literace")) return &set_of_literace;
   if (is(stage, name, "carisma")) return &set_of_carisma;
+  if (is(stage, name, "record")) return &set_of_record;
   return &set_of_detector;
 }
 

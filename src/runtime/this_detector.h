@@ -3,6 +3,8 @@
 #ifdef PF_DETECTOR
 #include "detect/registry.h"
 #include "runtime/online_host.h"
+#elif defined(PF_RECORDER)
+#include "runtime/record_host.h"
 #else
 #include "runtime/watch_host.h"
 #endif
@@ -11,6 +13,8 @@ namespace pf::rt {
 
 #ifdef PF_DETECTOR
 using Host = OnlineHost<PF_DETECTOR>;
+#elif defined(PF_RECORDER)
+using Host = RecordHost;
 #else
 using Host = WatchHost;
 #endif

@@ -393,6 +393,7 @@ void put_statistics(Text& out) {
   out.put('}');
 }
 
+void interrupted(Thread&) {}
 ClockOperations clock_operations(Thread&) { return {}; }  // its only clock is one number
 
 // --- threads ---

@@ -152,11 +152,18 @@ const std::pair<const uint64_t, uint64_t>* Checker::overlapping_block(uint64_t a
 
 Checker::Fault Checker::alloc(const Event& event) {
   if (wraps(event.target, event.value)) return who(event) + " allocates " + what(event) + " beyond the end of memory";
+  end_covered_blocks(event.target, event.value);
   if (const auto* block = overlapping_block(event.target, event.value))
     return who(event) + " allocates " + what(event) + ", which overlaps the live block at " +
            namer_.object(ObjectKind::Variable, block->first);
   if (event.value != 0) blocks_.emplace(event.target, event.value);
   return {};
+}
+
+// Of stacks and mappings the end is not told: one that comes again whole was gone.
+void Checker::end_covered_blocks(uint64_t address, uint64_t size) {
+  for (auto it = blocks_.lower_bound(address); it != blocks_.end() && it->first + it->second <= address + size;)
+    it = blocks_.erase(it);
 }
 
 // A block that was allocated before the trace began is not known; one that is known is freed whole.

@@ -69,6 +69,7 @@ class Checker {
   Fault access(const Event& event) const;
   Fault reach(const Thread& thread, const Event& event) const;
   Fault alloc(const Event& event);
+  void end_covered_blocks(uint64_t address, uint64_t size);
   Fault free_block(const Event& event);
   Fault acquire(const Event& event);
   Fault release(const Event& event);

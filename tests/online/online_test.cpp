@@ -23,7 +23,9 @@
 #include "property/shrink.h"
 #include "report/raw.h"
 #include "support/text_trace.h"
+#include "trace/check.h"
 #include "trace/generator.h"
+#include "trace/recording.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -100,7 +102,8 @@ std::vector<T> read_all(const std::string& path) {
 bool run_player(const Config& config, const Scratch& scratch) {
   const std::string player = std::string(PF_ONLINE_FOLDER) + "/player_" + config.compiler;
   const std::string script = scratch / "script", places = scratch / "places", endings = scratch / "endings";
-  std::vector<std::string> settings = {"PHOTOFINISH_RUN=" + scratch / "run",
+  std::vector<std::string> settings = {config.engine == "record" ? "PF_PLAY_ALONE=1" : "PF_PLAY_APART=1",
+                                       "PHOTOFINISH_RUN=" + scratch / "run",
                                        "PHOTOFINISH_CHAIN=" + config.filter + config.engine + config.options,
                                        std::string("LD_LIBRARY_PATH=") + PF_RUNTIME_FOLDER + "/" + config.engine};
   std::vector<char*> environment;
@@ -570,11 +573,139 @@ TEST(FewPlaces, SamplersRaiseNoFalseAlarm) {
   }
 }
 
+// --- recording ---
+
+// What was recorded of a batch that was played, as a trace; `places` tells which accesses are those of the script.
+class RecordedBatch {
+ public:
+  explicit RecordedBatch(const Batch& batch) : batch_(batch) {}
+
+  // What is wrong with it, or nothing.
+  std::string read(const std::string& directory, const Places& places) {
+    const Sites sites(places);
+    std::map<uint32_t, Place> by_site;
+    for (std::size_t t = 0; t < batch_.size(); ++t) {
+      for (std::size_t i = 0; i < batch_[t].steps.size(); ++i)
+        if (batch_[t].steps[i].act == Act::Access) by_site[batch_[t].steps[i].site] = {t, i};
+    }
+    Result<Recording> recording = Recording::open(directory);
+    if (!recording) return recording.error().message;
+    Tidier tidier;
+    for (RecordedEvent r; recording->next(r);) {
+      tidier.add(r.event, trace_);
+      const auto site = is_access(r.event.op) || r.event.op == Op::Free ? sites.at(r.pc) : std::nullopt;
+      const auto place = site ? by_site.find(*site) : by_site.end();
+      places_.resize(trace_.size(), place == by_site.end() ? kNoPlace : place->second);
+    }
+    Checker checker;
+    for (const Event& e : trace_)
+      if (const auto fault = checker.next(e)) return *fault;
+    return recording->damaged() == 0 ? "" : "damaged records";
+  }
+
+  // The same races as the traces that were played have, each pair in the order of the trace.
+  std::string compare_races() const {
+    std::vector<std::set<oracle::Race>> found(batch_.size());
+    for (const auto& [first, second] : oracle::races(trace_, oracle::Relation::Hb)) {
+      const Place &a = places_[first], &b = places_[second];
+      if (a.trace != b.trace || a.trace == kNoPlace.trace)
+        return "a race that is none: " + show(std::vector{trace_[first], trace_[second]});
+      found[a.trace].insert({a.event, b.event});
+    }
+    for (std::size_t t = 0; t < batch_.size(); ++t) {
+      const auto races = oracle::races(batch_[t].trace, oracle::Relation::Hb);
+      const std::set<oracle::Race> truth(races.begin(), races.end());
+      std::vector<oracle::Race> others;
+      std::ranges::set_symmetric_difference(found[t], truth, std::back_inserter(others));
+      if (others.empty()) continue;
+      const auto& [first, second] = others.front();
+      return (truth.contains(others.front()) ? "no race of events " : "a race that is none, of events ") +
+             std::to_string(first) + " and " + std::to_string(second) + " of\n" + show(batch_[t].trace);
+    }
+    return {};
+  }
+
+  // A value that was read is the one that was written last, as far as the trace has it and nobody interfered.
+  std::string compare_values(uint64_t& compared) const {
+    std::set<uint64_t> racy;
+    for (const auto& [first, second] : oracle::races(trace_, oracle::Relation::Hb)) {
+      for (const Event& e : {trace_[first], trace_[second]})
+        for (uint64_t i = 0; i < (e.op == Op::Free ? e.value : e.size); ++i) racy.insert(e.target + i);
+    }
+    std::map<uint64_t, uint8_t> memory;
+    for (const Event& e : trace_) {
+      const uint64_t size = e.op == Op::Alloc || e.op == Op::Free ? e.value : is_access(e.op) ? e.size : 0;
+      if (size > kArenaBytes) continue;  // stacks
+      for (uint64_t i = 0; i < size; ++i) {
+        const auto byte = static_cast<uint8_t>(e.value >> 8 * (i % 8));
+        const auto known = memory.find(e.target + i);
+        if (writes(e.op) || e.op == Op::Alloc) {
+          memory.erase(e.target + i);
+          if (e.has_value && !racy.contains(e.target + i)) memory[e.target + i] = byte;
+        } else if (e.has_value && known != memory.end()) {
+          if (known->second != byte) return "a value that nobody wrote, read by\n" + show(std::vector{e});
+          ++compared;
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Place {
+    std::size_t trace, event;
+  };
+  static constexpr Place kNoPlace{~std::size_t{0}, 0};
+
+  const Batch& batch_;
+  Trace trace_;
+  std::vector<Place> places_;  // of its events
+};
+
+std::string verify_recording(const Config& config, const Batch& batch, uint64_t& compared) {
+  const Scratch scratch;
+  write_script({batch}, scratch / "script");
+  if (!run_player(config, scratch)) return "the player failed";
+  const auto places = read_all<Places>(scratch / "places");
+  if (places.size() != 1) return "no places";
+  RecordedBatch recorded(batch);
+  std::string wrong = recorded.read(scratch / "run", places.front());
+  if (wrong.empty()) wrong = recorded.compare_races();
+  return wrong.empty() ? recorded.compare_values(compared) : wrong;
+}
+
+class Recorded : public testing::TestWithParam<const char*> {};
+
+TEST_P(Recorded, HasTheRacesOfWhatWasPlayed) {
+  const Config config{"record", GetParam(), "", {}};
+  uint64_t compared = 0;
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces() / 6; ++seed) {
+    auto play = realize(generate(seed), seed, 0);
+    ASSERT_TRUE(play) << "seed " << seed;
+    // One a process: blocks of two would overlap, as those of a program never do.
+    ASSERT_EQ(verify_recording(config, {std::move(*play)}, compared), "") << "seed " << seed;
+  }
+  EXPECT_GT(compared, 0U);
+}
+
+TEST_P(Recorded, HasTheRacesOfDirectedTraces) {
+  uint64_t seed = 0, compared = 0;
+  for (const std::string_view text : kDirectedTraces) {
+    const Batch batch = {*realize(parse_trace(text).events, seed, 0)};
+    EXPECT_EQ(verify_recording({"record", GetParam(), "", {}}, batch, compared), "") << text << " with seed " << seed;
+    ++seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Compilers, Recorded, testing::Values("clang", "gcc"));
+
 std::vector<Config> configs() {
   std::vector<Config> all;
   for (const fs::directory_entry& entry : fs::directory_iterator(PF_RUNTIME_FOLDER)) {
     if (!fs::exists(entry.path() / "libphotofinish.so")) continue;
     const std::string engine = entry.path().filename();
+    if (engine == "record" || engine == "sampler")
+      continue;  // the one detects nothing, the other wants no instrumentation
     for (const char* compiler : {"clang", "gcc"}) {
       if (engine == "clockrace" ||
           engine == "collision") {  // they find what the moment lets them, and no more than there is

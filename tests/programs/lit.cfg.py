@@ -1,5 +1,6 @@
 # The lit suite of whole programs: each .c or .cpp file is one program that says how it is built and what its report holds.
-# It runs once with clang and once with gcc (config.compiler), by default under fasttrack (--param engine=CHAIN for another).
+# It runs once with clang and once with gcc (config.compiler), by default under fasttrack (--param engine=CHAIN for another,
+# --param recorded=1 for traces of them).
 #
 # Substitutions, after %s and %t:
 #   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
@@ -58,3 +59,7 @@ config.substitutions += [
     ("%with", helper("with")),
     ("%FileCheck", f"{os.path.join(config.llvm_tools, 'FileCheck')} --dump-input-context=20 -DFILE=%basename_t"),
 ]
+
+if "recorded" in lit_config.params:  # the same programs by way of a trace, whose reports are worded otherwise
+    config.environment["PF_TEST_RUN"] = f"{helper('recorded')} {photofinish} -e {engine}"
+    config.substitutions = [(key, value if key != "%FileCheck" else "true") for key, value in config.substitutions]

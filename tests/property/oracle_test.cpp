@@ -468,6 +468,7 @@ TEST(Check, Memory) {
   EXPECT_EQ(first_fault({bytes(0, Op::Read, 16, 0)}), "T0 accesses no bytes at 0x10");
   EXPECT_EQ(first_fault({bytes(0, Op::Read, kTop, 2)}), "T0 accesses 0xffffffffffffffff beyond the end of memory");
   EXPECT_EQ(first_fault({alloc(0, 16, 8), alloc(1, 8, 9)}), "T1 allocates 0x8, which overlaps the live block at 0x10");
+  EXPECT_EQ(first_fault({alloc(0, 16, 8), alloc(0, 32, 8), alloc(1, 16, 24), dealloc(1, 16, 24)}), "");
   EXPECT_EQ(first_fault({alloc(0, 16, 8), alloc(1, 23, 9)}),
             "T1 allocates 0x17, which overlaps the live block at 0x10");
   EXPECT_EQ(first_fault({alloc(0, 16, 8), dealloc(1, 16, 4)}),

@@ -67,15 +67,29 @@ namespace {
   if (Thread* t = self; t != nullptr) literace::leave(*t);
 }
 
+// Of a host that takes note of calls.
+template <class H>
+[[gnu::always_inline]] inline void note_call(Thread& t, uintptr_t pc) {
+  if constexpr (requires { H::called(t, pc); }) H::called(t, pc);
+}
+template <class H>
+[[gnu::always_inline]] inline void note_return(Thread& t, uintptr_t pc) {
+  if constexpr (requires { H::returned(t, pc); }) H::returned(t, pc);
+}
+
 }  // namespace
 
 PF_EXPORT void __tsan_func_entry(void* caller) {
-  if (Thread* t = in_calls; t != nullptr) [[likely]]
+  if (Thread* t = in_calls; t != nullptr) [[likely]] {
+    note_call<Host>(*t, PF_CALLER_PC);
     return enter_function(*t, address_of(caller), address_of(__builtin_dwarf_cfa()));
+  }
   enter_slow(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
 }
 PF_EXPORT void __tsan_func_exit() {
-  if (Thread* t = in_calls; t != nullptr) [[likely]]
+  if (Thread* t = in_calls; t != nullptr) [[likely]] {
+    note_return<Host>(*t, PF_CALLER_PC);
     return leave_function(*t);
+  }
   leave_slow();
 }

@@ -96,6 +96,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
   const uint32_t inside = t != nullptr ? t->inside : 0;  // the handler is the program's, whatever it interrupts
   if (t != nullptr) {
     t->inside = 0;
+    host::interrupted(*t);
     host::take(*t, order_of(number));
     // The interrupted instruction may be about to fill the next frame.
     const auto* machine = static_cast<const ucontext_t*>(context);
