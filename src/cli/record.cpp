@@ -88,7 +88,6 @@ class Merger {
       : recording_(recording), names_(names), writer_(writer), progress_(progress) {}
 
   Result<Merged> merge() {
-    SignalGate gate;  // who wants an end gets what there is
     if (recording_.is_cut()) {
       batch_ = begun_before(recording_);
       for (Event& e : batch_) {
@@ -103,7 +102,7 @@ class Merger {
       if (batch_.size() < kBatch) continue;
       if (const Status written = write_batch(); !written) return written.error();
       progress.update(recording_.bytes_read(), events_);
-      if (gate.stopped()) {
+      if (is_unwanted()) {
         fmt::print(stderr, "photofinish: merging was stopped: the trace ends early\n");
         break;
       }
@@ -116,6 +115,16 @@ class Merger {
 
  private:
   static constexpr std::size_t kBatch = 4096;
+
+  // Who wants an end gets what there is. But signals that came with the one that ended the program are no such wish.
+  bool is_unwanted() {
+    if (seconds_since(start_) < 1) return false;
+    if (!gate_) {
+      SignalGate().stopped();
+      gate_.emplace();
+    }
+    return gate_->stopped();
+  }
 
   Status write_batch() {
     const Status written = writer_.add(batch_, names_.names());
@@ -131,6 +140,8 @@ class Merger {
   Tidier tidier_;
   std::vector<Event> batch_;
   uint64_t events_ = 0;
+  Clock::time_point start_ = Clock::now();
+  std::optional<SignalGate> gate_;
 };
 
 void tell(const Request& request, const Recording& recording, const Merged& merged, double ran, double took) {
@@ -161,7 +172,6 @@ Result<int> record_program(const Request& request, const std::vector<std::string
   const Result<pid_t> program = start_program(command, environment, gate);
   if (!program) return program.error();
   const int status = wait_for(*program, gate);
-  gate.stopped();  // signals that came with the one that ended the program are no wish to end the merging
   const double ran = seconds_since(start);
 
   const std::optional<std::string> raw = raw_file(directory->path());
