@@ -14,8 +14,8 @@ std::vector<std::filesystem::path> runtime_roots();
 std::optional<std::filesystem::path> find_runtime(const std::string& detector);
 // gcc_calls.h, next to them.
 std::optional<std::filesystem::path> find_gcc_calls();
-// Of programs that are not instrumented: no detector's.
-inline constexpr std::string_view kSampler = "sampler";
+// No detector's: of programs that are not instrumented, and of those that are recorded.
+inline constexpr std::string_view kSampler = "sampler", kRecorder = "record";
 // The detectors that have one.
 std::vector<std::string> available_runtimes();
 

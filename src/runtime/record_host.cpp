@@ -15,6 +15,7 @@ namespace pf::rt {
 
 const uintptr_t kCellBytes = sizeof(RecordHost::Cell);
 const char kDetectorName[] = "record";
+const bool kIsForSampling = false;
 
 namespace {
 
