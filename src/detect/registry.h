@@ -17,6 +17,7 @@ namespace pf {
 template <template <class> class... D>
 struct DetectorList {};
 
-using Detectors = DetectorList<FastTrack, Djit, Generic, Shb, Pacer, SimpleLock, MultiLock, AccuLock, Eraser, ClockRace>;
+using Detectors =
+    DetectorList<FastTrack, Djit, Generic, Shb, Pacer, SimpleLock, MultiLock, AccuLock, Eraser, ClockRace>;
 
 }  // namespace pf

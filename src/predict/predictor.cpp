@@ -123,9 +123,7 @@ class Investigation {
     return settings_.method == Method::Cp && cp_->before(a, b);
   }
 
-  Verdict verdict(Index a, Index b) const {
-    return hb_.before(a, b) ? Verdict::Predicted : Verdict::Real;
-  }
+  Verdict verdict(Index a, Index b) const { return hb_.before(a, b) ? Verdict::Predicted : Verdict::Real; }
 
   RaceRecord record(Index a, Index b) const {
     const auto access = [&](Index i) {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unwind.h>
 
@@ -46,7 +47,40 @@ bool write_like_debugger(uintptr_t address, uint8_t byte) {
   sys::close(static_cast<int>(fd));
   return written == 1;
 }
+
+// One at a time, by the number of its process: a forked child may have a copy of the lock that nobody will give up. No handler of the program
+// runs meanwhile, which might meet a breakpoint, too.
+class OneWriter {
+ public:
+  OneWriter() {
+    const uint64_t all = ~uint64_t{0};
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
+    const int me = sys::process_id();
+    for (int before = 0; !exchange(before, me);) {
+      if (before != me) continue;  // another process's: taken over
+      sys::yield();
+      before = 0;
+    }
+  }
+  ~OneWriter() {
+    __atomic_store_n(&g_writer, 0, __ATOMIC_RELEASE);
+    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask_), 0, 8);
+  }
+  OneWriter(const OneWriter&) = delete;
+  OneWriter& operator=(const OneWriter&) = delete;
+
+ private:
+  static bool exchange(int& before, int after) {
+    return __atomic_compare_exchange_n(&g_writer, &before, after, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
+  static constinit int g_writer;
+  uint64_t mask_ = 0;
+};
+constinit int OneWriter::g_writer = 0;
+
+// Where no descriptor is left for that.
 bool write_by_mapping(uintptr_t address, uint8_t byte) {
+  const OneWriter alone;
   auto* page = reinterpret_cast<void*>(address & ~uintptr_t{4095});
   if (sys::failed(sys::call_on(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC))) return false;
   __atomic_store_n(reinterpret_cast<uint8_t*>(address), byte, __ATOMIC_SEQ_CST);
