@@ -23,8 +23,8 @@ constexpr auto kPatience = 250ms;        // with an instruction that nobody meet
 constexpr auto kBetweenLooks = 1s;       // for new modules
 constexpr unsigned kMostAtATime = 1024;  // where the budget is not used up, since most code is seldom run
 constexpr unsigned kCandidates = 8;      // of which `cold` takes the one met least
-// What the kernel takes for a trap and its way back, which the handler cannot see. Measured (bench/sample --traps).
-constexpr uint64_t kUnseenPerSample = 3'000;
+// What the kernel takes for a breakpoint and its way back, which the handler cannot see, and for a trap of a data breakpoint with its handler.
+constexpr uint64_t kUnseenPerSample = 5'000, kPerTrap = 12'000;
 
 uint64_t load(const uint64_t& x) { return __atomic_load_n(&x, __ATOMIC_ACQUIRE); }
 void store(uint64_t& x, uint64_t value) { __atomic_store_n(&x, value, __ATOMIC_RELEASE); }
@@ -162,7 +162,7 @@ bool Planter::is_affordable() { return measured_overhead() <= options_.overhead;
 // Of a process that has ended, as it was last.
 double Planter::measured_overhead() {
   const Board& board = file_.board();
-  const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample;
+  const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample + load(board.traps) * kPerTrap;
   processor_ = std::max(processor_, processor_time(process_));
   const uint64_t processor = processor_ - processor_at_start_;
   // Before there is anything to compare with, a few are free.

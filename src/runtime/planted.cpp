@@ -287,6 +287,10 @@ void confirmed(uintptr_t one, uintptr_t other) {
 
 void spend(uint64_t time) { __atomic_fetch_add(&g_board->spent, time, __ATOMIC_RELAXED); }
 
+void count_trap() {
+  if (g_board != nullptr) __atomic_fetch_add(&g_board->traps, 1, __ATOMIC_RELAXED);
+}
+
 // Unloading runs destructors, which may unload.
 void before_unloading() {
   constexpr int kPatience = 100;  // ms

@@ -55,6 +55,8 @@ void confirmed(uintptr_t one, uintptr_t other);
 
 // Processor time that went into samples, in nanoseconds.
 void spend(uint64_t time);
+// A data breakpoint trapped, which costs, too.
+void count_trap();
 
 // Code is about to be unloaded, and was.
 void before_unloading();

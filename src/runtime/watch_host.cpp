@@ -351,6 +351,7 @@ bool trapped(const siginfo_t& info, ucontext_t& context) {
     sample_planted(meeting, context);
     return true;
   }
+  if (kSampler) planted::count_trap();
   const uintptr_t pc = pc_of(context);
   Thread* t = kSampler ? running_thread() : self;
   const bool is_programs = t != nullptr && t->busy == 0 && is_programs_own(*t, pc);

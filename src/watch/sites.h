@@ -56,6 +56,7 @@ struct Board {
   uint64_t fired;
   uint64_t fired_at[kFired];
   uint64_t spent;   // nanoseconds of processor time in the handler
+  uint64_t traps;   // of data breakpoints, most of them the sampler's own accesses
   uint64_t inside;  // threads that are in it
 
   // Of a process that was attached to: hardware breakpoints that each thread has, and threads that have none.
