@@ -43,9 +43,7 @@ std::string_view name_of(Dwarf_Die* die) {
 // By mangled name: std::atomic<…>, std::__atomic_base, std::atomic_flag, std::atomic_ref, std::__atomic_impl, std::__shared_ptr's
 // counts by __gnu_cxx::__atomic_add and its like; libc++ keeps them in std::__1.
 bool is_atomic_operation(std::string_view name) {
-  constexpr std::string_view kParts[] = {"St6atomic",  "St13__atomic",        "St11atomic_flag", "St10atomic_ref",
-                                         "St13__atom", "__cxx_atomic",        "__atomic_",       "__exchange_and_add",
-                                         "atomic_",    "St15__atomic_pointer"};
+  constexpr std::string_view kParts[] = {"St6atomic", "atomic_", "__exchange_and_add"};
   constexpr std::string_view kLibcxx = "St3__1";
   if (name.find(kLibcxx) != std::string_view::npos && name.find("atomic") != std::string_view::npos) return true;
   return std::any_of(std::begin(kParts), std::end(kParts),

@@ -15,7 +15,6 @@ class Ranges {
   void add(uint64_t begin, uint64_t end);
   void sort();
   bool contains(uint64_t address) const;
-  bool empty() const { return ranges_.empty(); }
 
  private:
   std::vector<std::pair<uint64_t, uint64_t>> ranges_;

@@ -2,19 +2,16 @@
 
 #include <Zydis/Zydis.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <gelf.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "binary/atomics.h"
+#include "binary/elf_file.h"
 #include "binary/functions.h"
 
 namespace pf::binary {
@@ -27,7 +24,6 @@ struct Instruction {
   ZydisDecodedInstruction head;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 
-  std::span<const ZydisDecodedOperand> all() const { return {operands, head.operand_count}; }
   std::span<const ZydisDecodedOperand> visible() const { return {operands, head.operand_count_visible}; }
 };
 
@@ -154,33 +150,23 @@ std::optional<Site> site_of(const Instruction& i, bool has_frame_pointer, const 
 
 // --- the file ---
 
-class File {
+class File : public ElfFile {
  public:
-  explicit File(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    elf_version(EV_CURRENT);
-    if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
-  }
-  ~File() {
-    elf_end(elf_);
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  using ElfFile::ElfFile;
 
-  Elf* elf() const { return elf_; }
   bool is_for_x86_64() const {
     GElf_Ehdr header;
-    return elf_ != nullptr && elf_kind(elf_) == ELF_K_ELF && gelf_getehdr(elf_, &header) != nullptr &&
+    return elf() != nullptr && elf_kind(elf()) == ELF_K_ELF && gelf_getehdr(elf(), &header) != nullptr &&
            header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64;
   }
   // The bytes of these addresses, if they are code of the file.
   std::span<const uint8_t> code(uint64_t begin, uint64_t end) const {
     std::size_t size = 0, headers = 0;
-    const char* raw = elf_rawfile(elf_, &size);
-    if (raw == nullptr || elf_getphdrnum(elf_, &headers) != 0) return {};
+    const char* raw = elf_rawfile(elf(), &size);
+    if (raw == nullptr || elf_getphdrnum(elf(), &headers) != 0) return {};
     for (std::size_t n = 0; n < headers; ++n) {
       GElf_Phdr p;
-      if (gelf_getphdr(elf_, static_cast<int>(n), &p) == nullptr || p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0)
+      if (gelf_getphdr(elf(), static_cast<int>(n), &p) == nullptr || p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0)
         continue;
       if (begin < p.p_vaddr || end > p.p_vaddr + p.p_filesz || p.p_offset + p.p_filesz > size) continue;
       return {reinterpret_cast<const uint8_t*>(raw) + p.p_offset + (begin - p.p_vaddr), end - begin};
@@ -191,18 +177,14 @@ class File {
   uint64_t base() const {
     std::size_t headers = 0;
     uint64_t lowest = std::numeric_limits<uint64_t>::max();
-    if (elf_getphdrnum(elf_, &headers) != 0) return 0;
+    if (elf_getphdrnum(elf(), &headers) != 0) return 0;
     for (std::size_t n = 0; n < headers; ++n) {
       GElf_Phdr p;
-      if (gelf_getphdr(elf_, static_cast<int>(n), &p) != nullptr && p.p_type == PT_LOAD)
+      if (gelf_getphdr(elf(), static_cast<int>(n), &p) != nullptr && p.p_type == PT_LOAD)
         lowest = std::min(lowest, p.p_vaddr & ~uint64_t{4095});
     }
     return lowest;
   }
-
- private:
-  int fd_;
-  Elf* elf_ = nullptr;
 };
 
 // Debug information of the file, or of the one beside it that its build id or link names.

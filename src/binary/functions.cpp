@@ -57,6 +57,29 @@ std::optional<uint8_t> pointer_encoding(const Dwarf_CIE& cie) {
 // What compilers write for x86-64: four bytes, from where they stand.
 constexpr uint8_t kUsual = DW_EH_PE_pcrel | DW_EH_PE_sdata4;
 
+// Of an entry that is written that way; empty if it is none.
+Function function_of(const Dwarf_FDE& fde, const Section& frames) {
+  int32_t from = 0;
+  uint32_t size = 0;
+  if (fde.start + sizeof from + sizeof size > fde.end) return {};
+  std::memcpy(&from, fde.start, sizeof from);
+  std::memcpy(&size, fde.start + sizeof from, sizeof size);
+  const auto offset = static_cast<uint64_t>(fde.start - static_cast<const uint8_t*>(frames.data->d_buf));
+  const uint64_t begin = frames.header.sh_addr + offset + static_cast<uint64_t>(static_cast<int64_t>(from));
+  return {begin, begin + size};
+}
+
+std::vector<Function> without_overlaps(std::vector<Function> functions) {
+  std::ranges::sort(functions, {}, &Function::begin);
+  std::vector<Function> apart;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const bool before = i != 0 && functions[i - 1].end > functions[i].begin;
+    const bool after = i + 1 < functions.size() && functions[i].end > functions[i + 1].begin;
+    if (!before && !after) apart.push_back(functions[i]);
+  }
+  return apart;
+}
+
 }  // namespace
 
 std::vector<Function> functions_of(Elf* elf) {
@@ -64,7 +87,6 @@ std::vector<Function> functions_of(Elf* elf) {
   const std::optional<Section> frames = section_named(elf, ".eh_frame");
   if (!frames) return functions;
   const auto* ident = reinterpret_cast<const unsigned char*>(elf_getident(elf, nullptr));
-  const auto* bytes = static_cast<const uint8_t*>(frames->data->d_buf);
   std::set<Dwarf_Off> usual;  // CIEs
   Dwarf_CFI_Entry entry;
   for (Dwarf_Off at = 0, next = 0;; at = next) {
@@ -73,25 +95,12 @@ std::vector<Function> functions_of(Elf* elf) {
     if (result < 0) continue;
     if (dwarf_cfi_cie_p(&entry)) {
       if (pointer_encoding(entry.cie) == kUsual) usual.insert(at);
-      continue;
+    } else if (usual.contains(entry.fde.CIE_pointer)) {
+      const Function f = function_of(entry.fde, *frames);
+      if (f.begin != f.end) functions.push_back(f);
     }
-    if (!usual.contains(entry.fde.CIE_pointer) || entry.fde.start + 8 > entry.fde.end) continue;
-    int32_t from = 0;
-    uint32_t size = 0;
-    std::memcpy(&from, entry.fde.start, 4);
-    std::memcpy(&size, entry.fde.start + 4, 4);
-    const uint64_t place = frames->header.sh_addr + static_cast<uint64_t>(entry.fde.start - bytes);
-    const uint64_t begin = place + static_cast<uint64_t>(static_cast<int64_t>(from));
-    if (size != 0) functions.push_back({begin, begin + size});
   }
-  std::sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) { return a.begin < b.begin; });
-  std::vector<Function> apart;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const bool before = i != 0 && functions[i - 1].end > functions[i].begin;
-    const bool after = i + 1 < functions.size() && functions[i].end > functions[i + 1].begin;
-    if (!before && !after) apart.push_back(functions[i]);
-  }
-  return apart;
+  return without_overlaps(std::move(functions));
 }
 
 }  // namespace pf::binary

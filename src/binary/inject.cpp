@@ -1,10 +1,8 @@
 #include "binary/inject.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,6 +19,8 @@
 #include <fstream>
 #include <span>
 #include <thread>
+
+#include "binary/elf_file.h"
 
 namespace pf::binary {
 namespace {
@@ -139,33 +139,17 @@ Status check_library(pid_t process) {
 
 // --- functions in files ---
 
-struct ElfFile {
-  explicit ElfFile(const std::string& path) : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    elf_version(EV_CURRENT);
-    if (fd >= 0) elf = elf_begin(fd, ELF_C_READ, nullptr);
-  }
-  ~ElfFile() {
-    if (elf != nullptr) elf_end(elf);
-    if (fd >= 0) close(fd);
-  }
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
-
-  int fd;
-  Elf* elf = nullptr;
-};
-
 std::optional<uint64_t> dynamic_symbol(const std::string& path, const std::string& name) {
   const ElfFile file(path);
-  if (file.elf == nullptr) return std::nullopt;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(file.elf, section)) != nullptr;) {
+  if (file.elf() == nullptr) return std::nullopt;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(file.elf(), section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
     Elf_Data* data = elf_getdata(section, nullptr);
     for (int i = 0; data != nullptr && i < static_cast<int>(header.sh_size / header.sh_entsize); ++i) {
       GElf_Sym symbol;
       if (gelf_getsym(data, i, &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
-      const char* text = elf_strptr(file.elf, header.sh_link, symbol.st_name);
+      const char* text = elf_strptr(file.elf(), header.sh_link, symbol.st_name);
       if (text != nullptr && name == text && GELF_ST_TYPE(symbol.st_info) == STT_FUNC) return symbol.st_value;
     }
   }
