@@ -88,13 +88,17 @@ class CompactStore {
   }
 
   // Makes of the granule what the same deed made of one like it: in an array, what a rule made of one element it makes of the
-  // next. No lock: a granule that is being changed has the flag, and no outcome is remembered with that.
-  [[gnu::always_inline]] static bool repeat(Cell& cell, const Deed& deed, OnlineEnv& env) {
+  // next. No lock: a granule that is being changed has the flag, and no outcome is remembered with that. A signal's handler may
+  // have its own outcome put in place while this one is read; its deed is then another, and is looked at last.
+  [[gnu::always_inline]] static bool repeat(Cell& cell, const Deed& deed, const OnlineEnv& env) {
     const Cell old = {
         {__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
-    const Outcome& known = outcome(old, deed, env);
-    return known.old[0] == old.mark[0] && known.old[1] == old.mark[1] && known.deed == deed &&
-           replace(cell, old, {{known.fresh[0], known.fresh[1]}});
+    const Outcome& known = env.outcomes[place_of(old, deed)];
+    if (known.old[0] != old.mark[0] || known.old[1] != old.mark[1]) return false;
+    const Cell fresh = {
+        {__atomic_load_n(&known.fresh[0], __ATOMIC_RELAXED), __atomic_load_n(&known.fresh[1], __ATOMIC_RELAXED)}};
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return known.deed == deed && replace(cell, old, fresh);
   }
 
   // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
@@ -118,7 +122,7 @@ class CompactStore {
     words.add_rest(old.mark[1], bytes);
     if (words.fit && x.reads.map.empty()) [[likely]] {
       if (env.found_count == 0)
-        outcome(old, deed, env) = {{old.mark[0], old.mark[1]}, {words.first, words.second}, deed};
+        env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {words.first, words.second}, deed};
       return unlock(cell, words.first, words.second);
     }
     const Var copy = x;  // x itself stays in registers
@@ -192,9 +196,9 @@ class CompactStore {
   static uint64_t pointer_word(const void* p, uint64_t kind) {
     return reinterpret_cast<uintptr_t>(p) >> 4 << kPointerBit | kind;
   }
-  static Outcome& outcome(const Cell& old, const Deed& deed, OnlineEnv& env) {
+  static uint64_t place_of(const Cell& old, const Deed& deed) {
     const uint64_t h = old.mark[0] ^ old.mark[1] * 3 ^ deed.pc ^ deed.what << 32;
-    return env.outcomes[h * 0x9E3779B97F4A7C15U >> 58];
+    return h * 0x9E3779B97F4A7C15U >> 58;
   }
   static_assert(OnlineEnv::kOutcomes == 64);
 

@@ -38,7 +38,8 @@ void start() {
 }
 void start_in_child() {}
 void put_statistics(Text&) {}
-void interrupted(Thread&) {}
+// What the handler does is not what it interrupted has done, or is about to do again (CompactStore::repeat).
+void interrupted(Thread& t) { of(t).env.learn(); }
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {
@@ -127,7 +128,7 @@ void access_any(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   ++t.accesses;
   if (!Host::is_wanted<kOp>(t, address, size)) return;
   Host::look_at_period(of(t));
-  if (!Host::same_epoch<kOp>(t, address, size)) Host::access_slow<kOp>(t, address, size, pc);
+  Host::access_scattered<kOp>(t, address, size, pc);
 }
 
 }  // namespace

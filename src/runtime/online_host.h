@@ -147,50 +147,52 @@ class OnlineHost {
       if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) [[likely]]
         return;
     }
+    Cell& cell = hot_cell(address);
     if constexpr (kSize == 16) {
-      const Cell* cell = &hot_cell(address);
-      if (offset == 0 && (address & kInChunk) <= kInChunk - 15 &&
-          Store::template latest_is_same_epoch<kOp>(cell[0], 0xFF, of(*t).now) &&
-          Store::template latest_is_same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) [[likely]]
-        return;
+      if (offset == 0 && (address & kInChunk) <= kInChunk - 15) [[likely]] {
+        if (Store::template latest_is_same_epoch<kOp>(cell, 0xFF, of(*t).now) &&
+            Store::template latest_is_same_epoch<kOp>((&cell)[1], 0xFF, of(*t).now)) [[likely]]
+          return;
+        return access_again<kOp, kSize>(*t, address, pc, &cell);
+      }
     } else if (offset + kSize <= 8) [[likely]] {
-      const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << offset);
-      const Cell& cell = hot_cell(address);
-      if (Store::template latest_is_same_epoch<kOp>(cell, mask, of(*t).now)) [[likely]]
+      if (Store::template latest_is_same_epoch<kOp>(cell, mask_at<kSize>(offset), of(*t).now)) [[likely]]
         return;
-      return access_again<kOp, kSize>(*t, address, pc, cell);
+      return access_again<kOp, kSize>(*t, address, pc, &cell);
     }
-    access_more<kOp>(*t, address, kSize, pc);
+    access_scattered<kOp>(*t, address, kSize, pc);
   }
 
   // The other word of the cell. A leaf of its own, so that the hot path needs few registers.
   template <Op kOp, unsigned kSize>
-  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc, const Cell& cell) {
-    const auto mask = static_cast<uint8_t>(((1U << kSize) - 1) << (address & 7));
-    if (!Store::template other_is_same_epoch<kOp>(cell, mask, of(t).now)) access_more<kOp>(t, address, kSize, pc);
+  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
+    if (kSize <= 8 && Store::template other_is_same_epoch<kOp>(*cell, mask_at<kSize>(address & 7), of(t).now)) return;
+    access_alike<kOp, kSize>(t, address, pc, cell);
   }
-
-  // Warm: several cells, and what is like something just done.
-  template <Op kOp>
-  [[gnu::noinline]] static void access_more(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    if (!is_nothing_new<kOp>(t, address, size, pc)) access_slow<kOp>(t, address, size, pc);
+  // Warm: what is like something just done.
+  template <Op kOp, unsigned kSize>
+  [[gnu::noinline]] static void access_alike(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
+    const Deed deed = deed_of(of(t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
+    if (is_nothing_new<kOp>(of(t), *cell, deed) && (kSize <= 8 || is_nothing_new<kOp>(of(t), cell[1], deed))) return;
+    access_slow<kOp>(t, address, kSize, pc);
   }
   template <Op kOp>
-  [[gnu::always_inline]] static bool is_nothing_new(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const Scope scope(t);
-    const Deed deed = deed_of(of(t), pc, packed(kOp, size));
+  [[gnu::always_inline]] static bool is_nothing_new(HostThread& t, Cell& cell, const Deed& deed) {
+    const auto bytes = static_cast<uint8_t>(deed.what);
+    if (same_epoch<kOp>(t, cell, bytes)) return true;
     const bool may_repeat = is_context_known(t) && (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0;
-    const uintptr_t end = address + size;
-    for (uintptr_t g = address & ~uintptr_t{7}; g < end; g += 8) {
-      Cell& cell = hot_cell(g);
-      const uint8_t mask = mask_in(g, address, end);
-      if (same_epoch<kOp>(of(t), cell, mask)) continue;
-      if (!may_repeat || is_of_nothing(cell) || !Store::repeat(cell, deed.to(mask), of(t).env)) return false;
-    }
-    return true;
+    return may_repeat && !is_of_nothing(cell) && Store::repeat(cell, deed, t.env);
+  }
+  template <unsigned kSize>
+  static constexpr uint8_t mask_at(uintptr_t offset) {
+    return kSize >= 8 ? 0xFF : static_cast<uint8_t>(((1U << kSize) - 1) << offset);
   }
 
-  // The same test for any bytes.
+  // Any bytes.
+  template <Op kOp>
+  [[gnu::noinline]] static void access_scattered(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
+    if (!same_epoch<kOp>(t, address, size)) access_slow<kOp>(t, address, size, pc);
+  }
   template <Op kOp>
   static bool same_epoch(Thread& t, uintptr_t address, uintptr_t size) {
     const uintptr_t end = address + size;
@@ -514,7 +516,7 @@ class OnlineHost {
   [[gnu::noinline]] static void access_if_sampled(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if (!sampler::passes(t, kOp, address, size)) return;
     look_at_period(of(t));
-    access_more<kOp>(t, address, size, pc);
+    access_scattered<kOp>(t, address, size, pc);
   }
   // Now it is met.
   template <Op kOp>

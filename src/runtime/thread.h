@@ -158,8 +158,8 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 
 // --- the access being made, as one number ---
 
-inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below) {
-  return t.known[(pc ^ pc >> 10 ^ packed ^ uintptr_t{below} * 7) & 1023];
+inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below, depot::Id locks) {
+  return t.known[(pc ^ pc >> 10 ^ packed ^ uintptr_t{below} * 7 ^ uintptr_t{locks} * 13) & 1023];
 }
 
 // Whether stack and held locks have their numbers already.
@@ -172,7 +172,7 @@ inline bool is_context_known(const Thread& t) {
 inline depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
   const depot::Id below = calls(t);
   const depot::Id locks = held_locks(t);
-  const KnownAccess& known = known_access(t, pc, packed, below);
+  const KnownAccess& known = known_access(t, pc, packed, below, locks);
   if (known.pc == pc && known.stack == below && known.locks == locks && known.packed == packed) [[likely]]
     return known.id;
   return describe_anew(t, pc, packed);
