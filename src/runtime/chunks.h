@@ -27,10 +27,14 @@ inline constexpr uintptr_t kMaxCellBytes = 32;
 // Behind the cells, for the filter that needs them (carisma.h): a word per granule.
 inline uintptr_t words_offset() { return kLinesBytes + kGranulesPerChunk * kCellBytes; }
 inline constexpr uintptr_t kWordsBytes = kGranulesPerChunk * sizeof(uint32_t);
+// And behind those a word per 256 bytes, for detectors that sample (quiet.h).
+inline constexpr unsigned kHistoryBlockBits = 8;
+inline uintptr_t blocks_offset() { return words_offset() + kWordsBytes; }
+inline constexpr uintptr_t kBlocksBytes = (uintptr_t{1} << (kChunkBits - kHistoryBlockBits)) * sizeof(uint32_t);
 
 // One object, so that one register is the base of both.
 struct alignas(kPage) Area {
-  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes];  // never written
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes + kBlocksBytes];  // never written
   uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
 };
 extern Area g_area;

@@ -14,6 +14,7 @@
 #include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
+#include "runtime/quiet.h"
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
@@ -121,6 +122,17 @@ class OnlineHost {
     }
     return (address & 7) + kSize <= 8 && Store::empty(hot_cell(address));
   }
+  // In vain in one granule; after a few of these, in the block.
+  [[gnu::noinline]] static void look_for_history(Thread& t, uintptr_t address) {
+    if (!quiet::is_worth_a_search(address)) return;
+    const Scope scope(t);
+    if (!quiet::begin_search(address)) return;
+    const uintptr_t first = address & ~(quiet::kBlock - 1);
+    bool found = false;
+    for (uintptr_t g = first; g < first + quiet::kBlock + quiet::kLongestAccess && !found; g += 8)
+      found = !Store::empty(hot_cell(g));
+    quiet::end_search(address, found);
+  }
   // Between periods, nothing to do for memory that was never sampled.
   static bool is_spared(HostThread& t, uintptr_t address, uintptr_t size) {
     look_at_period(t);
@@ -142,10 +154,11 @@ class OnlineHost {
     ++t->accesses;
     const uintptr_t offset = address & 7;
     if constexpr (kSamples) {
+      if (quiet::is_quiet(address)) [[likely]]
+        return;
       if (t->period != sampling::period()) [[unlikely]]
         return access_slow<kOp>(*t, address, kSize, pc);
-      if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) [[likely]]
-        return;
+      if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) return look_for_history(*t, address);
     }
     Cell& cell = hot_cell(address);
     if constexpr (kSize == 16) {
@@ -180,6 +193,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_nothing_new(HostThread& t, Cell& cell, const Deed& deed) {
     const auto bytes = static_cast<uint8_t>(deed.what);
     if (same_epoch<kOp>(t, cell, bytes)) return true;
+    if (kSamples && Store::empty(cell)) return false;  // it would have history
     const bool may_repeat = is_context_known(t) && (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0;
     return may_repeat && !is_of_nothing(cell) && Store::repeat(cell, deed, t.env);
   }
@@ -444,12 +458,18 @@ class OnlineHost {
     const uintptr_t end = begin + size;
     if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]] {
       Cell& cell = cells(chunk(begin))[granule_index(begin)];
-      return f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+      f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+      return note_history(cell, begin);
     }
     for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
       Cell& cell = cells(chunk(g))[granule_index(g)];
       f(cell, mask_in(g, begin, end), g < begin ? begin : g);
+      note_history(cell, g);
     }
+  }
+
+  [[gnu::always_inline]] static void note_history(const Cell& cell, uintptr_t address) {
+    if (kSamples && !Store::empty(cell)) quiet::disturb(address);
   }
 
   // The same, but leaves out what surely has no history.

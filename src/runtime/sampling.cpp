@@ -5,6 +5,7 @@
 
 #include "core/control.h"
 #include "runtime/options.h"
+#include "runtime/quiet.h"
 #include "runtime/say.h"
 
 namespace pf::rt::sampling {
@@ -21,7 +22,9 @@ constinit Control g_own_control{};  // when there is no file
 constinit Control* g_control = &g_own_control;
 
 void set(bool on) {
-  if (is_on(g_period) != on) __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
+  if (is_on(g_period) == on) return;
+  quiet::set_period(on);
+  __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
 }
 
 // Shared with whoever wants to change the rate while the program runs. Later processes of the run find it as it is.
