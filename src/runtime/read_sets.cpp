@@ -6,6 +6,7 @@
 namespace pf::rt::sets {
 namespace {
 
+constexpr uint32_t kOwn = 1U << 31;
 constexpr unsigned kBucketBits = 14;
 struct Bucket {
   SpinLock lock;
@@ -50,10 +51,10 @@ uint32_t fresh_id() {
   return id;
 }
 
-// Takes a reference unless the set has none left, in which case it is on its way out.
-bool retain_if_alive(Set& s) {
+// Takes a reference unless the set has none left, in which case it is on its way out, or is somebody's own.
+bool retain_if_shared(Set& s) {
   uint32_t seen = __atomic_load_n(&s.references, __ATOMIC_RELAXED);
-  while (seen != 0) {
+  while (seen != 0 && seen != kOwn) {
     if (__atomic_compare_exchange_n(&s.references, &seen, seen + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return true;
   }
@@ -67,7 +68,7 @@ SetName intern(SetEntry* entries, uint32_t count, Arena& arena) {
   const Guard guard(b.lock);
   for (uint32_t id = b.first; id != 0; id = g_sets[id].next) {
     Set& s = g_sets[id];
-    if (s.hash != hash || !equal(s, entries, count) || !retain_if_alive(s)) continue;
+    if (s.hash != hash || !equal(s, entries, count) || !retain_if_shared(s)) continue;
     arena.deallocate(entries, count * sizeof(SetEntry));
     return {id, s.generation};
   }
@@ -96,29 +97,56 @@ SetEntry* copy_with(const Set* old, const SetEntry& entry, uint32_t& count, Aren
   return entries;
 }
 
-// The first entries, in a piece of memory of their size.
-SetEntry* shortened(SetEntry* entries, uint32_t from, uint32_t count, Arena& arena) {
-  auto* copy = static_cast<SetEntry*>(arena.allocate(count * sizeof(SetEntry)));
-  for (uint32_t i = 0; i < count; ++i) copy[i] = entries[i];
-  arena.deallocate(entries, from * sizeof(SetEntry));
-  return copy;
+void unlink(uint32_t id) {
+  Bucket& b = bucket(g_sets[id].hash);
+  const Guard guard(b.lock);
+  uint32_t* link = &b.first;
+  while (*link != id) link = &g_sets[*link].next;
+  *link = g_sets[id].next;
+}
+
+// Whether only its owner has it now and nobody else will: then it may change. It has another name from then on.
+bool make_own(SetName& set) {
+  Set& s = g_sets[set.id];
+  uint32_t seen = __atomic_load_n(&s.references, __ATOMIC_ACQUIRE);
+  if (seen == kOwn) return true;
+  if (seen != 1 ||
+      !__atomic_compare_exchange_n(&s.references, &seen, kOwn, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return false;
+  unlink(set.id);
+  set.generation = s.generation = (s.generation + 1) & ((1U << kGenerationBits) - 1);
+  return true;
+}
+
+SetEntry* entry_of(const Set& s, Slot slot) {
+  for (uint32_t i = 0; i < s.count; ++i) {
+    if (s.entries[i].epoch.slot() == slot) return &s.entries[i];
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 const Set& at(uint32_t id) { return g_sets[id]; }
 
-void retain(SetName set) { __atomic_fetch_add(&g_sets[set.id].references, 1, __ATOMIC_RELAXED); }
+SetName share(SetName set, Arena& arena) {
+  Set& s = g_sets[set.id];
+  if (s.references == kOwn) {
+    auto* copy = static_cast<SetEntry*>(arena.allocate(s.count * sizeof(SetEntry)));
+    for (uint32_t i = 0; i < s.count; ++i) copy[i] = s.entries[i];
+    return intern(copy, s.count, arena);
+  }
+  __atomic_fetch_add(&s.references, 1, __ATOMIC_RELAXED);
+  return set;
+}
 
 void release(SetName set, Arena& arena) {
   Set& s = g_sets[set.id];
-  if (__atomic_sub_fetch(&s.references, 1, __ATOMIC_ACQ_REL) != 0) return;
-  {
-    Bucket& b = bucket(s.hash);
-    const Guard guard(b.lock);
-    uint32_t* link = &b.first;
-    while (*link != set.id) link = &g_sets[*link].next;
-    *link = s.next;
+  if (s.references == kOwn) {
+    s.references = 0;
+  } else {
+    if (__atomic_sub_fetch(&s.references, 1, __ATOMIC_ACQ_REL) != 0) return;
+    unlink(set.id);
   }
   arena.deallocate(s.entries, s.count * sizeof(SetEntry));
   const Guard guard(g_free_lock);
@@ -130,32 +158,39 @@ SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena) {
   SetStep& step = steps[(set.id ^ set.id >> 6 ^ entry.access) & (kSteps - 1)];
   if (step.from == set && step.epoch == entry.epoch && step.access == entry.access && step.to.id != 0) {
     Set& to = g_sets[step.to.id];
-    if (retain_if_alive(to)) {
-      if (to.generation == step.to.generation) return step.to;
-      release({step.to.id, to.generation}, arena);  // another set by now
+    if (retain_if_shared(to)) {
+      const bool is_same = to.generation == step.to.generation;
+      release(is_same ? set : SetName{step.to.id, to.generation}, arena);
+      if (is_same) return step.to;
     }
+  }
+  if (SetEntry* known = set.id == 0 ? nullptr : entry_of(g_sets[set.id], entry.epoch.slot());
+      known != nullptr && make_own(set)) {
+    *known = entry;
+    return set;
   }
   uint32_t count = 0;
   SetEntry* entries = copy_with(set.id == 0 ? nullptr : &g_sets[set.id], entry, count, arena);
   const SetName next = intern(entries, count, arena);
   step = {set, next, entry.epoch, entry.access};
+  if (set.id != 0) release(set, arena);
   return next;
 }
 
 SetName without(SetName set, Slot slot, Arena& arena) {
   const Set& old = g_sets[set.id];
-  auto* entries = static_cast<SetEntry*>(arena.allocate(old.count * sizeof(SetEntry)));
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < old.count; ++i) {
-    if (old.entries[i].epoch.slot() != slot) entries[count++] = old.entries[i];
+  if (entry_of(old, slot) == nullptr) return set;
+  SetName next;
+  if (old.count > 1) {
+    auto* entries = static_cast<SetEntry*>(arena.allocate((old.count - 1) * sizeof(SetEntry)));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < old.count; ++i) {
+      if (old.entries[i].epoch.slot() != slot) entries[count++] = old.entries[i];
+    }
+    next = intern(entries, count, arena);
   }
-  if (count == old.count || count == 0) {
-    arena.deallocate(entries, old.count * sizeof(SetEntry));
-    if (count == 0) return {};
-    retain(set);
-    return set;
-  }
-  return intern(shortened(entries, old.count, count, arena), count, arena);
+  release(set, arena);
+  return next;
 }
 
 }  // namespace pf::rt::sets

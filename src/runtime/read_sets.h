@@ -1,8 +1,9 @@
 // The concurrent readers of a variable, for FastTrack: sets of marks, each stored once and counted. An array that
 // several threads read has one set for all its elements, so a granule needs no more than the set's number.
 //
-// A set never changes: adding a mark leads to another one. Threads remember the last steps they took, so a loop over an
-// array looks its step up once. Thread-safe; a ReadSet itself is one owner's.
+// A set that several have never changes: adding a mark leads to another one. Threads remember the last steps they took, so a loop over
+// an array looks its step up once. A set that only one granule has becomes its own when one of the readers reads again, and from then on
+// such a mark is put in place: so it is with what all threads read between their locks. Thread-safe; a ReadSet itself is one owner's.
 #pragma once
 #include "core/env.h"
 #include "runtime/depot.h"
@@ -36,7 +37,7 @@ namespace sets {
 inline constexpr unsigned kGenerationBits = 22;
 
 struct Set {
-  uint32_t references;
+  uint32_t references;  // kOwn: one, and there will not be another
   uint32_t generation;
   uint32_t count;
   uint32_t next;  // in its bucket
@@ -45,11 +46,12 @@ struct Set {
 };
 const Set& at(uint32_t id);
 
-void retain(SetName set);
+// For a second owner: the set itself, or a copy of one's own.
+SetName share(SetName set, Arena& arena);
 void release(SetName set, Arena& arena);
-// The set with this mark, retained; the mark of the same slot is replaced.
+// What becomes of a set, whose reference goes along, with this mark; the mark of the same slot is replaced.
 SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena);
-// The set without this slot's mark, retained; empty if nothing is left.
+// The same without this slot's mark; empty if nothing is left.
 SetName without(SetName set, Slot slot, Arena& arena);
 
 inline constexpr unsigned kSteps = 64;  // that a thread remembers
@@ -67,15 +69,10 @@ class ReadSet {
     return found;
   }
   void put(const Mark<Env>& m, Env& env) {
-    const SetName next = sets::with(name_, {m.epoch, m.access.id}, env.set_steps, *env.arena);
-    clear(env);
-    name_ = next;
+    name_ = sets::with(name_, {m.epoch, m.access.id}, env.set_steps, *env.arena);
   }
   void remove(Slot slot, Env& env) {
-    if (empty()) return;
-    const SetName next = sets::without(name_, slot, *env.arena);
-    clear(env);
-    name_ = next;
+    if (!empty()) name_ = sets::without(name_, slot, *env.arena);
   }
   template <class F>
   void for_each(F&& f) const {
@@ -87,10 +84,7 @@ class ReadSet {
     if (!empty()) sets::release(name_, *env.arena);
     name_ = {};
   }
-  ReadSet clone(Env&) const {
-    if (!empty()) sets::retain(name_);
-    return *this;
-  }
+  ReadSet clone(Env& env) const { return empty() ? ReadSet{} : of(sets::share(name_, *env.arena)); }
 
   // As a granule keeps it; the reference goes along.
   SetName name() const { return name_; }
