@@ -12,7 +12,7 @@ void Ranges::add(uint64_t begin, uint64_t end) {
 }
 
 void Ranges::sort() {
-  std::sort(ranges_.begin(), ranges_.end());
+  std::ranges::sort(ranges_);
   std::size_t kept = 0;
   for (const auto& range : ranges_) {
     if (kept != 0 && range.first <= ranges_[kept - 1].second) {
@@ -25,7 +25,7 @@ void Ranges::sort() {
 }
 
 bool Ranges::contains(uint64_t address) const {
-  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(address, UINT64_MAX));
+  const auto after = std::ranges::upper_bound(ranges_, std::pair(address, UINT64_MAX));
   return after != ranges_.begin() && address < std::prev(after)->second;
 }
 
@@ -46,8 +46,7 @@ bool is_atomic_operation(std::string_view name) {
   constexpr std::string_view kParts[] = {"St6atomic", "atomic_", "__exchange_and_add"};
   constexpr std::string_view kLibcxx = "St3__1";
   if (name.find(kLibcxx) != std::string_view::npos && name.find("atomic") != std::string_view::npos) return true;
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 void add_ranges(Dwarf_Die* die, Ranges& to) {

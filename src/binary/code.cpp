@@ -215,7 +215,7 @@ class Debug {
 
 void add_sites(Code& code, std::span<const Instruction> instructions, std::span<const uint8_t> bytes,
                const DebugInfo& debug, uint64_t base) {
-  const bool has_frame_pointer = std::any_of(instructions.begin(), instructions.end(), sets_frame_pointer);
+  const bool has_frame_pointer = std::ranges::any_of(instructions, sets_frame_pointer);
   for (const Instruction& i : instructions) {
     std::optional<Site> site = site_of(i, has_frame_pointer, debug, base);
     if (!site) continue;

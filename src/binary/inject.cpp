@@ -190,7 +190,8 @@ int rank(pid_t process, pid_t thread) {
   if (text.starts_with("running")) return 1;
   const long number = std::strtol(text.c_str(), nullptr, 10);
   if (text.empty() || number < 0) return 3;
-  return is_among(kRestarted, number) ? 0 : is_among(kFailing, number) ? 2 : 3;
+  if (is_among(kRestarted, number)) return 0;
+  return is_among(kFailing, number) ? 2 : 3;
 }
 
 // As the kernel does it with those that it restarts itself.

@@ -62,7 +62,7 @@ bool Planter::follow_exec() {
   const uint64_t generation = load(file_.board().generation);
   if (generation == generation_) return generation != 0;
   generation_ = generation;
-  memory_.emplace(process_);
+  memory_ = std::make_unique<Memory>(process_);
   if (memory_->error() == ESRCH || memory_->error() == ENOENT) return false;  // it has ended
   if (memory_->error() != 0) {
     status_ =

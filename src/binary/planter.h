@@ -10,7 +10,7 @@
 
 #include <chrono>
 #include <map>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -73,7 +73,7 @@ class Planter {
   pid_t process_;
   BoardFile& file_;
   PlanterOptions options_;
-  std::optional<Memory> memory_;
+  std::unique_ptr<Memory> memory_;
   Random random_;
   unsigned target_;  // breakpoints at a time
   Status status_ = Done{};

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -18,13 +16,12 @@ std::vector<Mapping> mappings_of(pid_t process) {
   std::ifstream maps(fmt::format("/proc/{}/maps", process));
   for (std::string line; std::getline(maps, line);) {
     Mapping m;
-    char rights[5] = {};
-    int path_at = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &m.start, &m.end, rights,
-                    &m.offset, &path_at) < 4)
-      continue;
-    m.executable = rights[2] == 'x';
-    if (path_at > 0) m.path = line.substr(static_cast<std::size_t>(path_at));
+    char dash = 0;
+    std::string rights, device, inode;
+    std::istringstream fields(line);
+    if (!(fields >> std::hex >> m.start >> dash >> m.end >> rights >> m.offset >> device >> inode)) continue;
+    m.executable = rights.find('x') != std::string::npos;
+    std::getline(fields >> std::ws, m.path);
     mappings.push_back(std::move(m));
   }
   return mappings;
