@@ -55,13 +55,19 @@ RawLocation location(const Json& j) {
           maybe_number(j, "thread"), pcs(j, "stack"),          pcs(j, "allocated")};
 }
 
+RawLockStep lock_step(const Json& j) { return {number(j, "thread"), text(j, "mode") == "read", pcs(j, "stack")}; }
+
+std::optional<RawHiddenBy> hidden_by(const Json& j) {
+  if (!j.is_object()) return {};
+  return RawHiddenBy{number(j, "lock"), lock_step(field(j, "release")), lock_step(field(j, "acquire"))};
+}
+
 Result<RawLine> race(const Json& j) {
   const Json& accesses = field(j, "accesses");
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
-  const Json& by_locks = field(j, "by_locks");
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>(),
-                         maybe_number(j, "chance")});
+                         access(accesses[0]), access(accesses[1]), truth(j, "by_locks"),
+                         hidden_by(field(j, "hidden_by")), maybe_number(j, "chance")});
 }
 
 Watching watching(const Json& j) {

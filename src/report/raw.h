@@ -54,14 +54,26 @@ struct RawLocation {
   Pcs stack, allocated;
 };
 
+// What hid a potential race: a thread at a lock.
+struct RawLockStep {
+  uint64_t thread = 0;
+  bool read = false;
+  Pcs stack;
+};
+struct RawHiddenBy {
+  uint64_t lock = 0;
+  RawLockStep release, acquire;
+};
+
 struct RawRace {
   uint64_t key = 0;
   std::string verdict;
   uint64_t address = 0;
   RawLocation location;
   RawAccess first, second;
-  bool by_locks = false;                // of a potential one: nothing but the order of locks hid it
-  std::optional<uint64_t> chance = {};  // of being sampled, in parts of 2^32
+  bool by_locks = false;                      // of a potential one: nothing but the order of locks hid it
+  std::optional<RawHiddenBy> hidden_by = {};  // of one lock, if that is known
+  std::optional<uint64_t> chance = {};        // of being sampled, in parts of 2^32
 };
 
 struct RawMisuse {

@@ -51,8 +51,7 @@ ClockOperations clock_operations(Thread& t) { return of(t).env.clock_operations;
 
 namespace {
 
-template <class Detector>
-concept UsesLocksets = std::is_base_of_v<Hybrid<OnlineEnv>, Detector>;
+constexpr bool kIsHybrid = rt::kIsHybrid<D>;
 
 // What a thread holds is true even while the program asked us to look away from the order that it makes. But a set that got smaller
 // must be of another epoch, as the rules rely on: then the thread ticks, by a release that nobody will acquire.
@@ -74,17 +73,19 @@ concept UsesLocksets = std::is_base_of_v<Hybrid<OnlineEnv>, Detector>;
 }  // namespace
 
 void acquire(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+  at_object<Host::Lock>(t, lock, [&](auto& thread, auto& l, auto& env) {
+    Hindsight<D>::acquiring(of(t), lock, l, mode);
     mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
   });
-  if constexpr (UsesLocksets<D>) hold(t, {lock, mode});
+  if constexpr (kIsHybrid) hold(t, {lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+  at_object<Host::Lock>(t, lock, [&](auto& thread, auto& l, auto& env) {
+    Hindsight<D>::releasing(of(t), l, mode);
     mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
   });
   if (g_options.tree_exact) Host::message(t);
-  if constexpr (UsesLocksets<D>) let_go_of(t, {lock, mode});
+  if constexpr (kIsHybrid) let_go_of(t, {lock, mode});
 }
 
 void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::wait); }

@@ -4,6 +4,7 @@
 #include "runtime/heap.h"
 #include "runtime/hooks.h"
 #include "runtime/host.h"
+#include "runtime/lessons.h"
 #include "runtime/objects.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -183,6 +184,19 @@ void put_chance(uintptr_t address, Text& out) {
   out.put(",\"chance\":").number(of_time == kAlways ? of_memory : of_time * of_memory / kAlways);
 }
 
+void put_step(const char* what, const AtLock& s, Text& out) {
+  out.put(what).put("{\"thread\":").number(s.thread);
+  out.put(s.mode == LockMode::Read ? ",\"mode\":\"read\",\"stack\":" : ",\"mode\":\"write\",\"stack\":");
+  put_stack(s.stack(), out);
+  out.put('}');
+}
+void put_hidden_by(const Lesson& l, Text& out) {
+  out.put(",\"hidden_by\":{\"lock\":").number(l.lock);
+  put_step(",\"release\":", l.release, out);
+  put_step(",\"acquire\":", l.acquire, out);
+  out.put('}');
+}
+
 [[gnu::cold]] void write_race(const Thread& t, const Finding& f, const Described& prior, const Described& now,
                               uint32_t key) {
   Text out;
@@ -195,11 +209,13 @@ void put_chance(uintptr_t address, Text& out) {
   out.put(',');
   put_access(t.info->id, now, out);
   out.put(']');
+  if (f.hidden_by != nullptr) put_hidden_by(*f.hidden_by, out);
   put_chance(f.address, out);
   out.put('}');
   const Guard guard(g_lock);
   output::modules();
   if (index(f.prior_thread) != kNobody) write_thread(index(f.prior_thread));
+  if (f.hidden_by != nullptr) write_thread(f.hidden_by->release.thread);
   write_thread(t.info->id);
   output::line(out);
 }

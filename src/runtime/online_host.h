@@ -11,6 +11,7 @@
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
+#include "runtime/lessons.h"
 #include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
@@ -34,6 +35,33 @@ struct StoreOf<Pacer<OnlineEnv>> {
   using Type = CompactStore<Pacer<OnlineEnv>>;
 };
 
+// What a host remembers of locks for a detector that tells potential races.
+template <class D>
+inline constexpr bool kIsHybrid = std::is_base_of_v<Hybrid<OnlineEnv>, D>;
+template <class D, bool = kIsHybrid<D>>
+struct Hindsight {
+  using Lock = typename D::Lock;
+  struct Lessons {
+    static void forget(OnlineEnv&) {}
+    static const Lesson* of(WideEpoch) { return nullptr; }
+  };
+  static void acquiring(auto&, uintptr_t, const Lock&, LockMode) {}
+  static void releasing(auto&, Lock&, LockMode) {}
+};
+template <class D>
+struct Hindsight<D, true> {
+  struct Lock : D::Lock {
+    Releases releases;
+  };
+  using Lessons = rt::Lessons;
+  static void acquiring(auto& t, uintptr_t address, const Lock& l, LockMode mode) {
+    t.lessons.take(t.state.full, address, l, l.releases, at_lock(t, mode), t.env);
+  }
+  static void releasing(auto& t, Lock& l, LockMode mode) {
+    l.releases.note(at_lock(t, mode), D::period(t.state), t.env);
+  }
+};
+
 template <template <class> class Template>
 class OnlineHost {
  public:
@@ -48,6 +76,7 @@ class OnlineHost {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
     typename D::Thread state;
     Env env;
+    [[no_unique_address]] typename Hindsight<D>::Lessons lessons;
 
     void renew() {
       Store::renew(now, state);
@@ -61,7 +90,7 @@ class OnlineHost {
     static constexpr uint8_t kKind = kOfKind;
     State state;
   };
-  using Lock = Kept<typename D::Lock, kLock>;
+  using Lock = Kept<typename Hindsight<D>::Lock, kLock>;
   using Condition = Kept<typename D::Condition, kCondition>;
   using Barrier = Kept<typename D::Barrier, kBarrier>;
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
@@ -309,6 +338,7 @@ class OnlineHost {
   }
   static void destroy(HostThread& t, HostThread& child) {
     D::destroy(child.state, t.env);
+    child.lessons.forget(t.env);
     const Guard guard(g_lock);
     child.next = g_spare;
     g_spare = &child;
@@ -475,7 +505,9 @@ class OnlineHost {
 
   static void forget(HostThread& t, Line& line, Object* o) {
     switch (o->kind) {
-      case kLock: return forget_as<Lock>(t, line, o);
+      case kLock:
+        if constexpr (kIsHybrid<D>) static_cast<Lock*>(o)->state.releases.forget(t.env);
+        return forget_as<Lock>(t, line, o);
       case kSemaphore: return forget_as<Semaphore>(t, line, o);
       case kAtomic: return forget_as<Atomic>(t, line, o);
       default: return;  // conditions and barriers may have threads inside; blocks are the heap's
@@ -496,7 +528,9 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
     t.env.take_found([&](const Env::Found& f) {
       Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
-        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict, f.by_locks});
+        const bool by_locks = !f.hidden_at.never();
+        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict, by_locks,
+                  by_locks ? t.lessons.of(f.hidden_at) : nullptr});
       });
     });
   }
