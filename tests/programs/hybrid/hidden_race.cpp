@@ -2,6 +2,7 @@
 // second remembers its acquires.
 // RUN: %cxx -O1 %s -o %t
 // RUN: %with "multilock acculock simplelock simplelock,q=0" %race %t reader | %FileCheck %s --check-prefix=READER
+// RUN: %with multilock %race %t readers | %FileCheck %s --check-prefix=READERS
 // RUN: %with multilock %race %t third | %FileCheck %s --check-prefix=THIRD
 // RUN: %exits 66 %photofinish run -e multilock -r json -- %t third | %FileCheck %s --check-prefix=JSON
 // RUN: %with multilock %race %t wait | %FileCheck %s --check-prefix=WAIT
@@ -37,6 +38,27 @@ static void reader() {
         pthread_rwlock_unlock(&rwlock);
         shared = 2;
       });
+}
+
+// Of several readers the one that made the first access, whoever was first or last.
+// READERS: thread 2 released rwlock (read) at
+// READERS-NEXT: thread 4 acquired rwlock at
+static void readers() {
+  static constexpr auto read = [](int turn) {
+    order_wait(turn - 1);
+    if (turn == 2) shared = 1;
+    pthread_rwlock_rdlock(&rwlock);
+    pthread_rwlock_unlock(&rwlock);
+    order_done(turn);
+  };
+  std::thread one(read, 1), two(read, 2), three(read, 3);
+  std::thread writer([] {
+    order_wait(3);
+    pthread_rwlock_wrlock(&rwlock);
+    pthread_rwlock_unlock(&rwlock);
+    shared = 2;
+  });
+  for (std::thread* t : {&one, &two, &three, &writer}) t->join();
 }
 
 // Two locks, one after the other, by way of a third thread: the last edge.
@@ -152,6 +174,7 @@ static void parent() {
 int main(int, char** arguments) {
   const std::string_view what = arguments[1];
   what == "reader"      ? reader()
+  : what == "readers"   ? readers()
   : what == "third"     ? third()
   : what == "wait"      ? wait()
   : what == "block"     ? block()
