@@ -93,7 +93,11 @@ struct RawLost {
 struct RawSummary {
   uint64_t events = 0, accesses = 0, dynamic_races = 0, threads = 0, bytes = 0, dropped = 0;
   std::vector<std::pair<std::string, uint64_t>> rules;
-  uint64_t filtered = 0, filter_bytes = 0;  // what the filter looked at, if there is one
+  struct Filter {
+    uint64_t bytes = 0;
+    std::vector<std::pair<std::string, uint64_t>> rules;  // how often it came to each conclusion
+  };
+  std::optional<Filter> filter = {};
   bool samples = false;
   std::optional<uint64_t> rate = {};  // in parts of 2^32
   uint64_t work = 0, sampled_work = 0, sampled = 0, live = 0;

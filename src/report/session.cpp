@@ -40,6 +40,14 @@ bool is_runtime(const Frame& f) {
 }
 
 // What may turn out to be more than that before the end.
+using Counts = std::vector<std::pair<std::string, uint64_t>>;
+void add_counts(Counts& sum, const Counts& more) {
+  for (const auto& [name, count] : more) {
+    const auto known = std::ranges::find(sum, name, &Counts::value_type::first);
+    known == sum.end() ? void(sum.emplace_back(name, count)) : void(known->second += count);
+  }
+}
+
 bool is_tentative(const Race& race) { return race.verdict == "potential" || race.verdict == "suspect"; }
 
 // The line of source that the frame names, if it can be read.
@@ -203,12 +211,9 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.threads += line.threads;
   sums_.bytes += line.bytes;
   if (line.samples) add_sampling(line);
-  if (line.filtered != 0) add_filter(line);
+  if (line.filter) add_filter(line);
   if (line.watching) add_watching(*line.watching);
-  for (const auto& [rule, count] : line.rules) {
-    const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
-    known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
-  }
+  add_counts(sums_.rules, line.rules);
 }
 
 void Session::add_watching(const Watching& of_process) {
@@ -225,10 +230,11 @@ void Session::add_watching(const Watching& of_process) {
 void Session::add_filter(const RawSummary& line) {
   if (sums_.filters.empty()) sums_.filters.push_back({chain_.substr(0, chain_.find_first_of(",:")), 0, 0, 0, 0, {}});
   FilterSummary& sum = sums_.filters.front();
-  sum.events += line.filtered;
+  for (const auto& [rule, count] : line.filter->rules) sum.events += count;
   sum.dropped += line.dropped;
-  sum.bytes += line.filter_bytes;
+  sum.bytes += line.filter->bytes;
   sum.peak_bytes = sum.bytes;
+  add_counts(sum.rules, line.filter->rules);
 }
 
 // Of several processes: each at its own share of the work.

@@ -302,8 +302,9 @@ void put_sampling_of_filter(Text& out, uint64_t accesses, uint64_t dropped) {
 }
 
 struct Totals {
-  uint64_t accesses, atomics, events, sampled, filtered, dropped, tables;
+  uint64_t accesses, atomics, events, sampled, dropped, table_bytes;
   ClockOperations clocks;
+  uint64_t tree[tree_rules::kCount];
 };
 constinit Totals g_ended = {};  // of threads that are gone
 
@@ -320,6 +321,14 @@ void put_rules(Text& out, const ClockOperations& clocks) {
   out.put('}');
 }
 
+void put_filter(Text& out, uint64_t bytes, const uint64_t (&rules)[tree_rules::kCount]) {
+  out.put(",\"filter\":{\"bytes\":").number(bytes).put(",\"rules\":{");
+  for (unsigned i = 0; i < tree_rules::kCount; ++i) {
+    out.put(i == 0 ? "\"" : ",\"").put(kTreeRules[i].data(), kTreeRules[i].size()).put("\":").number(rules[i]);
+  }
+  out.put("}}");
+}
+
 void add_thread(Thread& t, void* argument) {
   auto& sum = *static_cast<Totals*>(argument);
   add(sum.clocks, host::clock_operations(t));
@@ -329,9 +338,9 @@ void add_thread(Thread& t, void* argument) {
   sum.sampled += sampled_by(t);
   sum.dropped += t.dropped;
   if (t.tree == nullptr) return;
-  sum.filtered += t.tree->seen;
-  sum.dropped += t.tree->dropped;
-  ++sum.tables;
+  sum.dropped += t.tree->dropped();
+  sum.table_bytes += t.tree->bytes();
+  for (unsigned i = 0; i < tree_rules::kCount; ++i) sum.tree[i] += t.tree->rules[i];
 }
 
 }  // namespace
@@ -344,8 +353,9 @@ void count_ended(Thread& t) {
   __atomic_fetch_add(&g_ended.sampled, sampled_by(t), __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.dropped, t.dropped, __ATOMIC_RELAXED);
   if (t.tree == nullptr) return;
-  __atomic_fetch_add(&g_ended.filtered, t.tree->seen, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&g_ended.dropped, t.tree->dropped, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.dropped, t.tree->dropped(), __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < tree_rules::kCount; ++i)
+    __atomic_fetch_add(&g_ended.tree[i], t.tree->rules[i], __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -383,10 +393,7 @@ void write_summary() {
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
   out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped);
   put_rules(out, sum.clocks);
-  if (g_options.tree) {
-    out.put(",\"filtered\":").number(sum.filtered);
-    out.put(",\"filter_bytes\":").number(sum.tables * (sizeof(tree::Table) + tree::kMaxEntries * sizeof(tree::Entry)));
-  }
+  if (g_options.tree) put_filter(out, sum.table_bytes + tree::shared_bytes(), sum.tree);
   if (sampling::is_used()) {
     put_sampling(out, sum.sampled);
   } else if (sampler::is_used()) {

@@ -88,6 +88,7 @@ class OnlineHost {
   template <class State, uint8_t kOfKind>
   struct Kept : Object {
     static constexpr uint8_t kKind = kOfKind;
+    uint64_t message;  // of tree.h
     State state;
   };
   using Lock = Kept<typename Hindsight<D>::Lock, kLock>;
@@ -101,8 +102,16 @@ class OnlineHost {
   // --- the filter in front ---
 
   // The thread sent or received something that orders. Of a lock only the exact filter takes note.
+  template <class T>
+  static void message(Thread& t, tree::Message what, T& object) {
+    if (t.tree != nullptr) tree::note(*t.tree, what, object.message);
+  }
   static void message(Thread& t) {
-    if (t.tree != nullptr) ++t.tree->history;
+    if (t.tree != nullptr) tree::note_own(*t.tree);
+  }
+  static void message_of_atomic(Thread& t, Op op, MemoryOrder order, Atomic& object) {
+    if (op != Op::AtomicStore && acquires(order)) message(t, tree::Message::Received, object);
+    if (op != Op::AtomicLoad) message(t, tree::Message::Sent, object);
   }
 
   // Whether a filter that samples lets the access pass.
@@ -240,7 +249,7 @@ class OnlineHost {
     const Scope scope(t);
     const uint32_t what = packed(kOp, size);
     const depot::Id id = describe(t, pc, what);
-    if (t.tree != nullptr && size <= 8 && tree::is_redundant(*t.tree, address, id)) return;
+    if (t.tree != nullptr && tree::is_redundant(*t.tree, address, size, id, g_options.tree_two_threads)) return;
     const Deed deed = deed_of(of(t), pc, what);
     const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
@@ -265,7 +274,6 @@ class OnlineHost {
     const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
-    message(t);
     pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
@@ -288,7 +296,6 @@ class OnlineHost {
     const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
-    message(t);
     pass_time(t);
     depot::Id a = 0;
     bool done = false;
@@ -311,6 +318,7 @@ class OnlineHost {
   static HostThread* new_thread(HostThread* parent, ThreadInfo* info) {
     auto* t = spare_thread();
     t->info = info;
+    t->tree = tree::table_for(info->id, t->tree);
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     if constexpr (kSamples) {
@@ -430,7 +438,10 @@ class OnlineHost {
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
-    if (object != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, object->state, op, order, t.env);
+    if (object != nullptr && t.ignore_sync == 0) {
+      D::atomic_after(t.state, object->state, op, order, t.env);
+      message_of_atomic(t, op, order, *object);
+    }
     t.renew();
   }
 
@@ -571,7 +582,7 @@ class OnlineHost {
     return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
-    tree::Table* table = t->tree != nullptr ? tree::forget(*t->tree) : tree::new_table();
+    tree::Table* table = t->tree;
     literace::Bursts* bursts = t->bursts;
     new (t) HostThread{};
     t->arena = arena;

@@ -597,6 +597,20 @@ TEST(FewPlaces, NoPairIsLostBehindTree) {
   }
 }
 
+// The paper's rule loses some, and raises no false alarm.
+TEST(FewPlaces, FewPairsAreLostBehindTreeOfTwoThreads) {
+  for (const char* compiler : {"clang", "gcc"}) {
+    std::size_t found = 0, there = 0;
+    play_few_places({"multilock", compiler, "", {}, false, "tree,threads=2:"}, no_common_lock,
+                    [&](const Deeds& reported, const Deeds& truth) {
+                      found += reported.size();
+                      there += truth.size();
+                      return std::ranges::includes(truth, reported);
+                    });
+    EXPECT_GT(found, there * 9 / 10);
+  }
+}
+
 // At rates below all, a part of the pairs is found, and nothing else.
 TEST(FewPlaces, SamplersRaiseNoFalseAlarm) {
   for (const char* filter : {"literace,burst=1:", "carisma,rate=50%:", "carisma,rate=30%,min=60%:"}) {
