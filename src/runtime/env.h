@@ -37,6 +37,7 @@ struct OnlineEnv {
   // An access is its number in the depot: stack, operation, size and held locks.
   struct Access {
     depot::Id id;
+    friend bool operator==(Access, Access) = default;
   };
   struct Found {
     Mark<OnlineEnv> prior;
