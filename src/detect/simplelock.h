@@ -94,7 +94,7 @@ struct SimpleLock : Hybrid<Env> {
   }
 
   // Whether nothing new can come of it.
-  static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
     for (uint32_t i = queue.size(); i-- > 0;) {
       const Entry& e = queue[i];
       if (e.full != now.full || e.locks > now.locks || !covers(e.kind, now.kind)) continue;
@@ -103,7 +103,7 @@ struct SimpleLock : Hybrid<Env> {
     return false;
   }
 
-  static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
     for (uint32_t i = earlier.size(); i-- > 0;) {
       const Entry& e = earlier[i];
       if (!Base::concurrent(e, t)) {
@@ -121,7 +121,7 @@ struct SimpleLock : Hybrid<Env> {
     return true;
   }
 
-  static void remember(Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void remember(Queue& queue, const Entry& now, Env& env) {
     uint32_t own = 0, oldest = 0;
     for (uint32_t i = queue.size(); i-- > 0;) {
       if (queue[i].kind != now.kind) continue;

@@ -74,7 +74,9 @@ class PieceStore {
     Piece* first = lock(cell);
     env.settled = 0;
     const unsigned visited = visit_pieces(first, bytes, env, f);
-    if constexpr (TellsSame<D>) mend(first, bytes, env);
+    if constexpr (TellsSame<D>) {
+      if (first->next() != nullptr) mend(first, bytes, env);
+    }
     if (now.period == kNoPeriod || (kSettles && env.settled != visited)) {
       drop_tags(cell);
     } else if (kSettles) {
@@ -188,7 +190,7 @@ class PieceStore {
 
   // Pieces that have become alike are one again: where accesses overlap, tearing would have no end. Only these bytes have changed.
   static void mend(Piece* first, uint8_t bytes, OnlineEnv& env) {
-    for (Piece* p = first; p->next() != nullptr; p = p->next()) {
+    for (Piece* p = first; p != nullptr; p = p->next()) {
       Piece* before = p;
       for (Piece* other = p->next(); other != nullptr; other = before->next()) {
         if (((p->mask | other->mask) & bytes) == 0 || !D::same(p->var, other->var)) {
@@ -199,7 +201,6 @@ class PieceStore {
         before->set_next(other->next());
         drop(other, env);
       }
-      if (p->next() == nullptr) return;
     }
   }
   static void drop(Piece* p, OnlineEnv& env) {
