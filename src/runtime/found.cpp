@@ -302,7 +302,7 @@ void put_sampling_of_filter(Text& out, uint64_t accesses, uint64_t dropped) {
 }
 
 struct Totals {
-  uint64_t accesses, atomics, events, sampled, dropped, table_bytes;
+  uint64_t accesses, atomics, events, sampled, dropped;
   ClockOperations clocks;
   uint64_t tree[tree_rules::kCount];
 };
@@ -339,7 +339,6 @@ void add_thread(Thread& t, void* argument) {
   sum.dropped += t.dropped;
   if (t.tree == nullptr) return;
   sum.dropped += t.tree->dropped();
-  sum.table_bytes += t.tree->bytes();
   for (unsigned i = 0; i < tree_rules::kCount; ++i) sum.tree[i] += t.tree->rules[i];
 }
 
@@ -393,7 +392,7 @@ void write_summary() {
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
   out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped);
   put_rules(out, sum.clocks);
-  if (g_options.tree) put_filter(out, sum.table_bytes + tree::shared_bytes(), sum.tree);
+  if (g_options.tree) put_filter(out, tree::table_bytes(), sum.tree);
   if (sampling::is_used()) {
     put_sampling(out, sum.sampled);
   } else if (sampler::is_used()) {

@@ -43,7 +43,7 @@ Table* new_table() {
 
 constinit uint32_t g_lives[kPages] = {};
 
-uint64_t shared_bytes() { return g_shared_words * sizeof(uint64_t); }
+uint64_t table_bytes() { return __atomic_load_n(&g_table_bytes, __ATOMIC_RELAXED) + g_shared_words * sizeof(uint64_t); }
 
 Table* table_for(uint32_t thread, Table* left) {
   if (!g_options.tree) return nullptr;

@@ -45,8 +45,7 @@ inline uint32_t& life_of(uintptr_t address) { return g_lives[(address >> 12 ^ ad
 // A table for a thread: the one that another left, or null. Null if the chain has no such filter.
 Table* table_for(uint32_t thread, Table* left);
 
-// Of what is shared, if anything is.
-uint64_t shared_bytes();
+uint64_t table_bytes();  // of all of them, shared or not
 
 // The memory begins or ends a life.
 void new_life(uintptr_t address, uintptr_t size);
