@@ -36,7 +36,7 @@ inline constexpr EngineInfo kTreeInfo = {
         "no racy site pair is lost in front of multilock or simplelock,q=0; with exact, none of fasttrack's variables",
     .source = "TREE §3",
     .options = kTreeOptions,
-    .rules = kTreeRules,
+    .rules = std::span(kTreeRules).first(tree_rules::kOfTraces),
 };
 
 struct TreeOptions {
@@ -119,7 +119,7 @@ class TreeFilter final : public FilterStage {
   uint64_t messages_ = 0, history_count_ = 0, lives_ = 0;
   SeenTable<Key, Seen, Hash> seen_;
   uint64_t events_ = 0;
-  std::array<uint64_t, kCount> rules_{};
+  std::array<uint64_t, kOfTraces> rules_{};
 };
 
 }  // namespace pf

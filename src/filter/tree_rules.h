@@ -5,7 +5,7 @@
 namespace pf {
 
 namespace tree_rules {
-enum Rule : unsigned { Fresh, SameThread, TwoThreads, TooLong, Resting, kCount };
+enum Rule : unsigned { Fresh, SameThread, TwoThreads, TooLong, kOfTraces, Resting = kOfTraces, kCount };
 }
 using TreeRule = tree_rules::Rule;
 inline constexpr std::string_view kTreeRules[tree_rules::kCount] = {
