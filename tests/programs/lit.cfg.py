@@ -27,6 +27,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".c", ".cpp"]
 config.test_source_root = os.path.dirname(__file__)
 config.available_features.add(config.compiler)
+if os.geteuid() == 0:
+    config.available_features.add("root")
 
 cc, cxx = COMPILERS[config.compiler]
 engine = lit_config.params.get("engine", "fasttrack")
