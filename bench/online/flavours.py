@@ -39,6 +39,10 @@ class Flavour:
     def races(self, folder):
         return None
 
+    def dropped(self, folder):
+        """By a filter in front, in percent of the accesses; None without one."""
+        return None
+
 
 class Tsan(Flavour):
     def environment(self, folder):
@@ -66,9 +70,16 @@ class Ours(Flavour):
     def exit_codes(self):
         return (0, 66)
 
-    def races(self, folder):
+    def summary(self, folder):
         lines = map(json.loads, (Path(folder) / "races.jsonl").read_text().splitlines())
-        return next((line["races"] for line in lines if line["type"] == "summary"), None)
+        return next((line for line in lines if line["type"] == "summary"), {})
+
+    def races(self, folder):
+        return self.summary(folder).get("races")
+
+    def dropped(self, folder):
+        summary = self.summary(folder)
+        return 100 * summary["dropped"] / max(1, summary["accesses"]) if summary.get("filters") else None
 
 
 NATIVE = Flavour("native", "clang-19", "clang++-19")

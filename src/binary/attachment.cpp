@@ -68,6 +68,20 @@ bool Attachment::is_there() const {
   });
 }
 
+Attachment::Modules Attachment::modules_of(pid_t process) {
+  Modules modules;
+  for (const Mapping& m : mappings_of(process)) {
+    if (m.executable && m.path.starts_with('/')) modules.emplace(m.start, m.path);
+  }
+  return modules;
+}
+
+// If no thread can be borrowed now, perhaps one can later.
+void Attachment::follow() {
+  Modules now = modules_of(process_);
+  if (now != modules_ && call("photofinish_follow")) modules_ = std::move(now);
+}
+
 // A thread may have run into a breakpoint that is gone by now, and be on its way to the handler, however busy the machine is.
 Status Attachment::end(const watch::Board& board) const {
   if (!is_there()) return Done{};

@@ -124,7 +124,7 @@ Outcome attach(const Request& request, const Globals& globals) {
   SignalGate gate;  // from here on, nothing ends us before the process is left alone
   const Process process(request.process);
   const IgnoredPipes ignored;
-  const Result<binary::Attachment> attachment =
+  Result<binary::Attachment> attachment =
       binary::Attachment::make(request.process, delivery->library, delivery->environment);
   if (!attachment) return attachment.error();
   tell_watching(request.process, files->board.board());
@@ -132,7 +132,13 @@ Outcome attach(const Request& request, const Globals& globals) {
   const auto goes_on = [&] {
     return !sampling.is_over() && !process.has_ended() && !gate.stopped() && !(request.until_race && sampling.found());
   };
-  for (Seldom look; goes_on() && (!look.is_time() || attachment->is_there());) sampling.go_on(gate.fd());
+  for (Seldom look; goes_on();) {
+    if (look.is_time()) {
+      if (!attachment->is_there()) break;
+      attachment->follow();
+    }
+    sampling.go_on(gate.fd());
+  }
   sampling.stop();
   const Status ended = process.has_ended() ? Status(Done{}) : attachment->end(files->board.board());
   const Result<bool> found = sampling.finish(program);

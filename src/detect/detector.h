@@ -58,4 +58,10 @@ concept Settles = D::kSettles && requires(const typename D::Thread& t) {
   { D::period(t) } -> std::same_as<typename Env::Epoch>;
 };
 
+// A detector that tells whether two variables are alike in all that its rules will ever ask. Hosts may keep them as one.
+template <class D>
+concept TellsSame = requires(const typename D::Var& x) {
+  { D::same(x, x) } -> std::same_as<bool>;
+};
+
 }  // namespace pf

@@ -52,7 +52,7 @@ struct SimpleLock : Hybrid<Env> {
     uint32_t locks : kLockBits;  // how many protected it
     uint32_t kind : 2;
   };
-  using Queue = Array<Entry, Env, 3>;  // enough for most variables
+  using Queue = Array<Entry, Env, 2>;  // enough for most variables
   struct Var {
     Queue seen;  // by all threads, oldest first: each thread has a queue of every kind in it
   };
@@ -62,6 +62,16 @@ struct SimpleLock : Hybrid<Env> {
   static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicRead>(t, x, a, env); }
   static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicWrite>(t, x, a, env); }
 
+  // Whether nobody will ever be able to tell them apart.
+  static bool same(const Var& x, const Var& y) {
+    if (x.seen.size() != y.seen.size()) return false;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      const Entry &a = x.seen[i], &b = y.seen[i];
+      if (a.full != b.full || a.access != b.access || a.weak != b.weak || a.locks != b.locks || a.kind != b.kind)
+        return false;
+    }
+    return true;
+  }
   static Var clone(const Var& x, Env& env) { return {x.seen.clone(env)}; }
   static void clear(Var& x, Env& env) { x.seen.release(env); }
 
@@ -84,7 +94,7 @@ struct SimpleLock : Hybrid<Env> {
   }
 
   // Whether nothing new can come of it.
-  static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
     for (uint32_t i = queue.size(); i-- > 0;) {
       const Entry& e = queue[i];
       if (e.full != now.full || e.locks > now.locks || !covers(e.kind, now.kind)) continue;
@@ -93,7 +103,7 @@ struct SimpleLock : Hybrid<Env> {
     return false;
   }
 
-  static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
     for (uint32_t i = earlier.size(); i-- > 0;) {
       const Entry& e = earlier[i];
       if (!Base::concurrent(e, t)) {
@@ -111,7 +121,7 @@ struct SimpleLock : Hybrid<Env> {
     return true;
   }
 
-  static void remember(Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void remember(Queue& queue, const Entry& now, Env& env) {
     uint32_t own = 0, oldest = 0;
     for (uint32_t i = queue.size(); i-- > 0;) {
       if (queue[i].kind != now.kind) continue;

@@ -19,9 +19,9 @@ uint64_t object_of(const Event& e) { return e.target * 8 + static_cast<uint64_t>
 std::span<const Event> TreeFilter::pass(std::span<const Event> batch) {
   events_ += batch.size();
   const auto passes = [&](const Event& e) {
-    const Rule rule = judge(e);
+    const TreeRule rule = judge(e);
     ++rules_[rule];
-    return rule != SameThread && rule != TwoThreads;
+    return !drops(rule);
   };
   return pass_accesses(batch, kept_, passes, [&](const Event& e) { follow(e); });
 }
@@ -52,7 +52,7 @@ std::size_t TreeFilter::Hash::operator()(const Key& k) const {
   return h ^ h >> 32;
 }
 
-TreeFilter::Rule TreeFilter::judge(const Event& e) {
+TreeRule TreeFilter::judge(const Event& e) {
   if (e.size > kVariableSize) return TooLong;  // too many lives to tell apart
   const Thread& t = thread(e.thread);
   const uint32_t me = index(e.thread) + 1;

@@ -19,6 +19,7 @@
 #include "core/lockset.h"
 #include "filter/filter.h"
 #include "filter/seen.h"
+#include "filter/tree_rules.h"
 
 namespace pf {
 
@@ -27,8 +28,6 @@ inline constexpr OptionInfo kTreeOptions[] = {
     {"threads", "N", "1", "2: the paper's rule, redundant when two threads have seen it; lossy"},
     {"memory", "N", "64", "MiB for what was seen"},
 };
-inline constexpr std::string_view kTreeRules[] = {"first in its context", "dropped: seen by this thread",
-                                                  "dropped: seen by two threads", "longer than eight bytes"};
 inline constexpr EngineInfo kTreeInfo = {
     .name = "tree",
     .kind = StageKind::Filter,
@@ -37,7 +36,7 @@ inline constexpr EngineInfo kTreeInfo = {
         "no racy site pair is lost in front of multilock or simplelock,q=0; with exact, none of fasttrack's variables",
     .source = "TREE §3",
     .options = kTreeOptions,
-    .rules = kTreeRules,
+    .rules = std::span(kTreeRules).first(tree_rules::kOfTraces),
 };
 
 struct TreeOptions {
@@ -57,7 +56,7 @@ class TreeFilter final : public FilterStage {
   FilterStats stats() const override;
 
  private:
-  enum Rule : unsigned { Fresh, SameThread, TwoThreads, TooLong, kRules };
+  using enum TreeRule;
 
   struct Heap {  // the environment of the lockset table
     void* allocate(std::size_t bytes) {
@@ -98,7 +97,7 @@ class TreeFilter final : public FilterStage {
   };
 
   Thread& thread(ThreadId id);
-  Rule judge(const Event& e);
+  TreeRule judge(const Event& e);
   uint64_t life_at(uint64_t address) const;
   uint64_t life_of(const Event& e);
   void begin_life(const Event& e);
@@ -120,7 +119,7 @@ class TreeFilter final : public FilterStage {
   uint64_t messages_ = 0, history_count_ = 0, lives_ = 0;
   SeenTable<Key, Seen, Hash> seen_;
   uint64_t events_ = 0;
-  std::array<uint64_t, kRules> rules_{};
+  std::array<uint64_t, kOfTraces> rules_{};
 };
 
 }  // namespace pf

@@ -6,8 +6,7 @@
 // weak happens-before. An acquire teaches its thread of a when it raises the thread's clock for a's slot to a's tick, so all of
 // them are seen by comparing a thread's clock before and after each event: O(slots) an event, and O(threads) for each race.
 //
-// Online the same question is answered without a second look: the thread of b looks for the acquire that raised its own
-// entry for a's slot to a's tick, among the last acquires it remembers with their clocks (a clock is one reference to share).
+// Online the same question is answered without a second look, from what threads remember (runtime/lessons.h).
 #pragma once
 #include <map>
 #include <memory>

@@ -183,8 +183,8 @@ class JsonRenderer final : public Renderer {
       j["potential"] = s.potential;
       j["peak_bytes"] = s.peak_bytes;
       j["own_seconds"] = s.own_seconds;
-      for (const FilterSummary& f : s.filters) j["filters"].push_back(filter(f));
     }
+    for (const FilterSummary& f : s.filters) j["filters"].push_back(filter(f));
     line(j);
   }
 

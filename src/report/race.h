@@ -74,6 +74,9 @@ struct HiddenBy {
     bool reading = false;  // the read side of an rwlock
     uint64_t event = 0;    // its number in the trace, from 1; 0 if unknown
     std::vector<Frame> stack = {};
+    std::string thread_text = {};  // as Access has it
+
+    const std::string& by() const { return thread_text.empty() ? thread_name : thread_text; }
   };
   std::string lock;
   Step release, acquire;

@@ -55,13 +55,19 @@ RawLocation location(const Json& j) {
           maybe_number(j, "thread"), pcs(j, "stack"),          pcs(j, "allocated")};
 }
 
+RawLockStep lock_step(const Json& j) { return {number(j, "thread"), text(j, "mode") == "read", pcs(j, "stack")}; }
+
+std::optional<RawHiddenBy> hidden_by(const Json& j) {
+  if (!j.is_object()) return {};
+  return RawHiddenBy{number(j, "lock"), lock_step(field(j, "release")), lock_step(field(j, "acquire"))};
+}
+
 Result<RawLine> race(const Json& j) {
   const Json& accesses = field(j, "accesses");
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
-  const Json& by_locks = field(j, "by_locks");
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>(),
-                         maybe_number(j, "chance")});
+                         access(accesses[0]), access(accesses[1]), truth(j, "by_locks"),
+                         hidden_by(field(j, "hidden_by")), maybe_number(j, "chance")});
 }
 
 Watching watching(const Json& j) {
@@ -76,6 +82,15 @@ Watching watching(const Json& j) {
   return w;
 }
 
+std::vector<std::pair<std::string, uint64_t>> counts(const Json& j) {
+  std::vector<std::pair<std::string, uint64_t>> list;
+  if (!j.is_object()) return list;
+  for (const auto& [name, count] : j.items()) {
+    if (count.is_number_unsigned()) list.emplace_back(name, count.get<uint64_t>());
+  }
+  return list;
+}
+
 RawSummary summary(const Json& j) {
   RawSummary s{number(j, "events"),
                number(j, "accesses"),
@@ -84,8 +99,8 @@ RawSummary summary(const Json& j) {
                number(j, "bytes"),
                number(j, "dropped"),
                {}};
-  s.filtered = number(j, "filtered");
-  s.filter_bytes = number(j, "filter_bytes");
+  if (const Json& filter = field(j, "filter"); filter.is_object())
+    s.filter = {number(filter, "bytes"), counts(field(filter, "rules"))};
   if (const Json& sampling = field(j, "sampling"); sampling.is_object()) {
     s.samples = true;
     s.rate = maybe_number(sampling, "rate");
@@ -95,11 +110,7 @@ RawSummary summary(const Json& j) {
     s.live = number(sampling, "live");
   }
   if (const Json& watch = field(j, "watch"); watch.is_object()) s.watching = watching(watch);
-  const Json& rules = field(j, "rules");
-  if (!rules.is_object()) return s;
-  for (const auto& [rule, count] : rules.items()) {
-    if (count.is_number_unsigned()) s.rules.emplace_back(rule, count.get<uint64_t>());
-  }
+  s.rules = counts(field(j, "rules"));
   return s;
 }
 

@@ -54,14 +54,26 @@ struct RawLocation {
   Pcs stack, allocated;
 };
 
+// What hid a potential race: a thread at a lock.
+struct RawLockStep {
+  uint64_t thread = 0;
+  bool read = false;
+  Pcs stack;
+};
+struct RawHiddenBy {
+  uint64_t lock = 0;
+  RawLockStep release, acquire;
+};
+
 struct RawRace {
   uint64_t key = 0;
   std::string verdict;
   uint64_t address = 0;
   RawLocation location;
   RawAccess first, second;
-  bool by_locks = false;                // of a potential one: nothing but the order of locks hid it
-  std::optional<uint64_t> chance = {};  // of being sampled, in parts of 2^32
+  bool by_locks = false;                      // of a potential one: nothing but the order of locks hid it
+  std::optional<RawHiddenBy> hidden_by = {};  // of one lock, if that is known
+  std::optional<uint64_t> chance = {};        // of being sampled, in parts of 2^32
 };
 
 struct RawMisuse {
@@ -81,7 +93,11 @@ struct RawLost {
 struct RawSummary {
   uint64_t events = 0, accesses = 0, dynamic_races = 0, threads = 0, bytes = 0, dropped = 0;
   std::vector<std::pair<std::string, uint64_t>> rules;
-  uint64_t filtered = 0, filter_bytes = 0;  // what the filter looked at, if there is one
+  struct Filter {
+    uint64_t bytes = 0;
+    std::vector<std::pair<std::string, uint64_t>> rules;  // how often it came to each conclusion
+  };
+  std::optional<Filter> filter = {};
   bool samples = false;
   std::optional<uint64_t> rate = {};  // in parts of 2^32
   uint64_t work = 0, sampled_work = 0, sampled = 0, live = 0;

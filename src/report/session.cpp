@@ -40,6 +40,14 @@ bool is_runtime(const Frame& f) {
 }
 
 // What may turn out to be more than that before the end.
+using Counts = std::vector<std::pair<std::string, uint64_t>>;
+void add_counts(Counts& sum, const Counts& more) {
+  for (const auto& [name, count] : more) {
+    const auto known = std::ranges::find(sum, name, &Counts::value_type::first);
+    known == sum.end() ? void(sum.emplace_back(name, count)) : void(known->second += count);
+  }
+}
+
 bool is_tentative(const Race& race) { return race.verdict == "potential" || race.verdict == "suspect"; }
 
 // The line of source that the frame names, if it can be read.
@@ -142,6 +150,7 @@ void Session::take_line(Writer& w, const RawRace& line) {
     if (is_tentative(known) && !is_tentative(race)) {
       known.verdict = race.verdict;
       known.by_locks = false;
+      known.hidden_by.reset();
       known.doubt.clear();
       found_ = true;
       show_live([&](Renderer& renderer) { renderer.race(known); });
@@ -155,8 +164,7 @@ void Session::take_line(Writer& w, const RawRace& line) {
 }
 
 void Session::take_line(Writer& w, const RawMisuse& line) {
-  const auto thread = w.threads.find(line.thread);
-  const std::string name = thread == w.threads.end() ? "" : thread->second.name;
+  const std::string& name = thread_name(w, line.thread);
   Misuse misuse{engine(w),
                 line.what,
                 line.address,
@@ -203,12 +211,9 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.threads += line.threads;
   sums_.bytes += line.bytes;
   if (line.samples) add_sampling(line);
-  if (line.filtered != 0) add_filter(line);
+  if (line.filter) add_filter(line);
   if (line.watching) add_watching(*line.watching);
-  for (const auto& [rule, count] : line.rules) {
-    const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
-    known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
-  }
+  add_counts(sums_.rules, line.rules);
 }
 
 void Session::add_watching(const Watching& of_process) {
@@ -225,10 +230,11 @@ void Session::add_watching(const Watching& of_process) {
 void Session::add_filter(const RawSummary& line) {
   if (sums_.filters.empty()) sums_.filters.push_back({chain_.substr(0, chain_.find_first_of(",:")), 0, 0, 0, 0, {}});
   FilterSummary& sum = sums_.filters.front();
-  sum.events += line.filtered;
+  for (const auto& [rule, count] : line.filter->rules) sum.events += count;
   sum.dropped += line.dropped;
-  sum.bytes += line.filter_bytes;
+  sum.bytes += line.filter->bytes;
   sum.peak_bytes = sum.bytes;
+  add_counts(sum.rules, line.filter->rules);
 }
 
 // Of several processes: each at its own share of the work.
@@ -270,11 +276,16 @@ std::vector<Frame> Session::name_stack(Writer& w, const Pcs& pcs) {
   return stack;
 }
 
+const std::string& Session::thread_name(const Writer& w, uint64_t id) {
+  static const std::string none;
+  const auto it = w.threads.find(id);
+  return it == w.threads.end() ? none : it->second.name;
+}
+
 Access Session::name_access(Writer& w, const RawAccess& raw) {
   Access a;
-  const auto thread = w.threads.find(raw.thread);
   a.thread_id = raw.thread;
-  if (thread != w.threads.end()) a.thread_name = thread->second.name;
+  a.thread_name = thread_name(w, raw.thread);
   a.thread_text = thread_text(raw.thread, a.thread_name);
   if (a.thread_id == 0 && a.thread_name.empty()) a.thread_name = "main";
   a.op = raw.op;
@@ -287,6 +298,19 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
   a.stack = name_stack(w, raw.stack);
   if (a.stack.empty()) a.stack.emplace_back();
   return a;
+}
+
+// A global lock by its name, another by its address.
+std::string Session::name_lock(Writer& w, uint64_t address) {
+  Location l;
+  if (!name_global(w, address, l) || l.name.empty()) return fmt::format("{:#x}", address);
+  return l.offset.value_or(0) == 0 ? l.name : fmt::format("{}+{}", l.name, *l.offset);
+}
+
+HiddenBy::Step Session::name_step(Writer& w, const RawLockStep& raw) {
+  const std::string& name = thread_name(w, raw.thread);
+  const std::string shown = raw.thread == 0 && name.empty() ? "main" : name;
+  return {raw.thread, shown, raw.read, 0, name_stack(w, raw.stack), thread_text(raw.thread, name)};
 }
 
 bool Session::name_global(Writer& w, uint64_t address, Location& location) {
@@ -313,10 +337,7 @@ Location Session::name_location(Writer& w, const RawRace& raw) {
   l.size = raw.location.size;
   if (raw.location.start && raw.address >= *raw.location.start) l.offset = raw.address - *raw.location.start;
   l.thread = raw.location.thread;
-  if (l.thread) {
-    const auto thread = w.threads.find(*l.thread);
-    l.thread_text = thread_text(*l.thread, thread == w.threads.end() ? "" : thread->second.name);
-  }
+  if (l.thread) l.thread_text = thread_text(*l.thread, thread_name(w, *l.thread));
   l.stack = name_stack(w, raw.location.stack);
   l.allocation_stack = name_stack(w, raw.location.allocated);
   if (!l.stack.empty()) l.origin = l.stack.front();
@@ -332,10 +353,8 @@ std::vector<Creation> Session::name_threads(Writer& w, const RawRace& raw) {
     const RawThread& t = it->second;
     if (!t.parent) continue;
     const uint64_t parent = *t.parent;
-    const auto known = w.threads.find(parent);
-    const std::string parent_name = known == w.threads.end() ? "" : known->second.name;
-    list.push_back(
-        {id, t.name, thread_text(id, t.name), parent, thread_text(parent, parent_name), name_stack(w, t.stack)});
+    const std::string parent_text = thread_text(parent, thread_name(w, parent));
+    list.push_back({id, t.name, thread_text(id, t.name), parent, parent_text, name_stack(w, t.stack)});
   }
   return list;
 }
@@ -347,6 +366,9 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
   race.engine = engine(w);
   race.verdict = raw.verdict.empty() ? "real" : raw.verdict;
   race.by_locks = raw.by_locks;
+  if (const auto& by = raw.hidden_by) {
+    race.hidden_by = {name_lock(w, by->lock), name_step(w, by->release), name_step(w, by->acquire)};
+  }
   race.location = name_location(w, raw);
   race.first = name_access(w, raw.first);
   race.second = name_access(w, raw.second);

@@ -26,7 +26,7 @@ class Session {
     std::string name;  // after "cannot write"
     bool
         live;  // each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
-        // else all at the end, with their counts
+               // else all at the end, with their counts
     int error = 0;  // the first failure to write
   };
 
@@ -76,7 +76,10 @@ class Session {
 
   std::string engine(const Writer& w) const;
   std::vector<Frame> name_stack(Writer& w, const Pcs& pcs);
+  static const std::string& thread_name(const Writer& w, uint64_t id);  // as the program named it, or empty
   Access name_access(Writer& w, const RawAccess& raw);
+  std::string name_lock(Writer& w, uint64_t address);
+  HiddenBy::Step name_step(Writer& w, const RawLockStep& raw);
   Location name_location(Writer& w, const RawRace& raw);
   bool name_global(Writer& w, uint64_t address, Location& location);
   std::vector<Creation> name_threads(Writer& w, const RawRace& raw);

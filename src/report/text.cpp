@@ -163,7 +163,7 @@ class TextRenderer final : public Renderer {
 
   // "t1 released l1 at transfer (event 6)"
   void lock_step(std::string_view done, const std::string& lock, const HiddenBy::Step& s) {
-    fmt::print(out_, "    {} {} {}{}", s.thread_name, done, lock, s.reading ? " (read)" : "");
+    fmt::print(out_, "    {} {} {}{}", s.by(), done, lock, s.reading ? " (read)" : "");
     if (!s.stack.empty()) fmt::print(out_, " at {}", s.stack.front().text());
     if (s.event != 0) fmt::print(out_, " (event {})", grouped(s.event));
     fmt::print(out_, "\n");

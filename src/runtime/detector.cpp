@@ -17,16 +17,19 @@ namespace {
 
 using D = Host::D;
 
+using tree::Message;
+
 // An event of thread t at an object of kind T, brought to `rule` unless the program asked us to look away.
 template <class T, class Rule>
-void at_object(Thread& t, uintptr_t address, Rule rule) {
+void at_object(Thread& t, uintptr_t address, Message message, Rule rule) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);
   ++t.events;
-  if constexpr (!std::is_same_v<T, Host::Lock>) Host::message(t);
   Host::pass_time(of(t));
   Line line(address);
-  rule(of(t).state, line.get<T>(address, *t.arena).state, of(t).env);
+  T& object = line.get<T>(address, *t.arena);
+  Host::message(t, message, object);
+  rule(of(t).state, object.state, of(t).env);
   of(t).renew();
 }
 
@@ -52,8 +55,7 @@ ClockOperations clock_operations(Thread& t) { return of(t).env.clock_operations;
 
 namespace {
 
-template <class Detector>
-concept UsesLocksets = std::is_base_of_v<Hybrid<OnlineEnv>, Detector>;
+constexpr bool kIsHybrid = rt::kIsHybrid<D>;
 
 // What a thread holds is true even while the program asked us to look away from the order that it makes. But a set that got smaller
 // must be of another epoch, as the rules rely on: then the thread ticks, by a release that nobody will acquire.
@@ -75,39 +77,45 @@ concept UsesLocksets = std::is_base_of_v<Hybrid<OnlineEnv>, Detector>;
 }  // namespace
 
 void acquire(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+  at_object<Host::Lock>(t, lock, Message::None, [&](auto& thread, auto& l, auto& env) {
+    Hindsight<D>::acquiring(of(t), lock, l, mode);
     mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
   });
-  if constexpr (UsesLocksets<D>) hold(t, {lock, mode});
+  if constexpr (kIsHybrid) hold(t, {lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, [mode](auto& thread, auto& l, auto& env) {
+  at_object<Host::Lock>(t, lock, Message::None, [&](auto& thread, auto& l, auto& env) {
+    Hindsight<D>::releasing(of(t), l, mode);
     mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
   });
-  if (g_options.tree_exact) Host::message(t);
-  if constexpr (UsesLocksets<D>) let_go_of(t, {lock, mode});
+  if (g_options.tree_exact) tree::note_release(*t.tree);
+  if constexpr (kIsHybrid) let_go_of(t, {lock, mode});
 }
 
-void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::wait); }
+void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, Message::None, &D::wait); }
 void wake(Thread& t, uintptr_t condition) {
-  at_object<Host::Condition>(t, condition, [](auto& thread, auto&, auto& env) { D::wake(thread, env); });
+  at_object<Host::Condition>(t, condition, Message::Received,
+                             [](auto& thread, auto&, auto& env) { D::wake(thread, env); });
 }
-void notify(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, &D::notify); }
+void notify(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, Message::Sent, &D::notify); }
 
-void barrier_enter(Thread& t, uintptr_t barrier) { at_object<Host::Barrier>(t, barrier, &D::barrier_enter); }
+void barrier_enter(Thread& t, uintptr_t barrier) {
+  at_object<Host::Barrier>(t, barrier, Message::Sent, &D::barrier_enter);
+}
 void barrier_leave(Thread& t, uintptr_t barrier) {
-  at_object<Host::Barrier>(t, barrier, [](auto& thread, auto&, auto& env) { D::barrier_leave(thread, env); });
+  at_object<Host::Barrier>(t, barrier, Message::Received,
+                           [](auto& thread, auto&, auto& env) { D::barrier_leave(thread, env); });
 }
 
-void post(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_post); }
-void take(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, &D::sem_wait); }
+void post(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, Message::Sent, &D::sem_post); }
+void take(Thread& t, uintptr_t address) { at_object<Host::Semaphore>(t, address, Message::Received, &D::sem_wait); }
 void release_atomic(Thread& t, uintptr_t address) {
-  at_object<Host::Atomic>(t, address, [](auto& thread, auto& a, auto& env) {
+  at_object<Host::Atomic>(t, address, Message::Sent, [](auto& thread, auto& a, auto& env) {
     D::atomic_after(thread, a, Op::AtomicRmw, MemoryOrder::Release, env);
   });
 }
 void acquire_atomic(Thread& t, uintptr_t address) {
-  at_object<Host::Atomic>(t, address, [](auto& thread, auto& a, auto& env) {
+  at_object<Host::Atomic>(t, address, Message::Received, [](auto& thread, auto& a, auto& env) {
     D::atomic_before(thread, a, Op::AtomicLoad, MemoryOrder::Acquire, env);
   });
 }

@@ -37,13 +37,15 @@ struct OnlineEnv {
   // An access is its number in the depot: stack, operation, size and held locks.
   struct Access {
     depot::Id id;
+    friend bool operator==(Access, Access) = default;
   };
   struct Found {
     Mark<OnlineEnv> prior;
     Verdict verdict;
     uintptr_t granule;
     uint8_t bytes;
-    bool by_locks;  // of a potential race: nothing but the order of locks hid it
+    Epoch
+        hidden_at;  // of a potential race that nothing but the order of locks hid: the prior access in full happens-before; else never
   };
 
   void* allocate(std::size_t bytes) const { return arena->allocate(bytes); }
@@ -51,11 +53,11 @@ struct OnlineEnv {
   static Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
-    note({prior, verdict, at & ~uintptr_t{7}, part, false});
+    note({prior, verdict, at & ~uintptr_t{7}, part, {}});
   }
-  // The same, of a pair that only locks order; where in the full order is for a host that can look back (hybrid.h).
-  [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict, Epoch) {
-    note({prior, verdict, at & ~uintptr_t{7}, part, true});
+  // The same, of a pair that only locks order (hybrid.h).
+  [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict, Epoch full) {
+    note({prior, verdict, at & ~uintptr_t{7}, part, full});
   }
   void note(const Found& f) {
     if (found_count < kFewFound) {

@@ -4,6 +4,7 @@
 #include "runtime/heap.h"
 #include "runtime/hooks.h"
 #include "runtime/host.h"
+#include "runtime/lessons.h"
 #include "runtime/objects.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
@@ -183,6 +184,19 @@ void put_chance(uintptr_t address, Text& out) {
   out.put(",\"chance\":").number(of_time == kAlways ? of_memory : of_time * of_memory / kAlways);
 }
 
+void put_step(const char* what, const AtLock& s, Text& out) {
+  out.put(what).put("{\"thread\":").number(s.thread);
+  out.put(s.mode == LockMode::Read ? ",\"mode\":\"read\",\"stack\":" : ",\"mode\":\"write\",\"stack\":");
+  put_stack(s.stack(), out);
+  out.put('}');
+}
+void put_hidden_by(const Lesson& l, Text& out) {
+  out.put(",\"hidden_by\":{\"lock\":").number(l.lock);
+  put_step(",\"release\":", l.release, out);
+  put_step(",\"acquire\":", l.acquire, out);
+  out.put('}');
+}
+
 [[gnu::cold]] void write_race(const Thread& t, const Finding& f, const Described& prior, const Described& now,
                               uint32_t key) {
   Text out;
@@ -195,11 +209,13 @@ void put_chance(uintptr_t address, Text& out) {
   out.put(',');
   put_access(t.info->id, now, out);
   out.put(']');
+  if (f.hidden_by != nullptr) put_hidden_by(*f.hidden_by, out);
   put_chance(f.address, out);
   out.put('}');
   const Guard guard(g_lock);
   output::modules();
   if (index(f.prior_thread) != kNobody) write_thread(index(f.prior_thread));
+  if (f.hidden_by != nullptr) write_thread(f.hidden_by->release.thread);
   write_thread(t.info->id);
   output::line(out);
 }
@@ -286,8 +302,9 @@ void put_sampling_of_filter(Text& out, uint64_t accesses, uint64_t dropped) {
 }
 
 struct Totals {
-  uint64_t accesses, atomics, events, sampled, filtered, dropped, tables;
+  uint64_t accesses, atomics, events, sampled, dropped;
   ClockOperations clocks;
+  uint64_t tree[tree_rules::kCount];
 };
 constinit Totals g_ended = {};  // of threads that are gone
 
@@ -304,6 +321,14 @@ void put_rules(Text& out, const ClockOperations& clocks) {
   out.put('}');
 }
 
+void put_filter(Text& out, uint64_t bytes, const uint64_t (&rules)[tree_rules::kCount]) {
+  out.put(",\"filter\":{\"bytes\":").number(bytes).put(",\"rules\":{");
+  for (unsigned i = 0; i < tree_rules::kCount; ++i) {
+    out.put(i == 0 ? "\"" : ",\"").put(kTreeRules[i].data(), kTreeRules[i].size()).put("\":").number(rules[i]);
+  }
+  out.put("}}");
+}
+
 void add_thread(Thread& t, void* argument) {
   auto& sum = *static_cast<Totals*>(argument);
   add(sum.clocks, host::clock_operations(t));
@@ -313,9 +338,8 @@ void add_thread(Thread& t, void* argument) {
   sum.sampled += sampled_by(t);
   sum.dropped += t.dropped;
   if (t.tree == nullptr) return;
-  sum.filtered += t.tree->seen;
-  sum.dropped += t.tree->dropped;
-  ++sum.tables;
+  sum.dropped += t.tree->dropped();
+  for (unsigned i = 0; i < tree_rules::kCount; ++i) sum.tree[i] += t.tree->rules[i];
 }
 
 }  // namespace
@@ -328,8 +352,9 @@ void count_ended(Thread& t) {
   __atomic_fetch_add(&g_ended.sampled, sampled_by(t), __ATOMIC_RELAXED);
   __atomic_fetch_add(&g_ended.dropped, t.dropped, __ATOMIC_RELAXED);
   if (t.tree == nullptr) return;
-  __atomic_fetch_add(&g_ended.filtered, t.tree->seen, __ATOMIC_RELAXED);
-  __atomic_fetch_add(&g_ended.dropped, t.tree->dropped, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_ended.dropped, t.tree->dropped(), __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < tree_rules::kCount; ++i)
+    __atomic_fetch_add(&g_ended.tree[i], t.tree->rules[i], __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -367,10 +392,7 @@ void write_summary() {
   out.put(",\"dynamic_races\":").number(g_dynamic).put(",\"threads\":").number(registry::count());
   out.put(",\"bytes\":").number(mapped_bytes()).put(",\"dropped\":").number(sum.dropped);
   put_rules(out, sum.clocks);
-  if (g_options.tree) {
-    out.put(",\"filtered\":").number(sum.filtered);
-    out.put(",\"filter_bytes\":").number(sum.tables * (sizeof(tree::Table) + tree::kMaxEntries * sizeof(tree::Entry)));
-  }
+  if (g_options.tree) put_filter(out, tree::table_bytes(), sum.tree);
   if (sampling::is_used()) {
     put_sampling(out, sum.sampled);
   } else if (sampler::is_used()) {

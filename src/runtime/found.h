@@ -6,6 +6,8 @@
 
 namespace pf::rt {
 
+struct Lesson;
+
 // The thread of an access that only its effect is known of (collisions).
 inline constexpr uint32_t kNobody = UINT32_MAX;
 
@@ -15,7 +17,8 @@ struct Finding {
   depot::Id now;
   uintptr_t address;
   Verdict verdict;
-  bool by_locks;  // of a potential race: nothing but the order of locks hid it
+  bool by_locks;                      // of a potential race: nothing but the order of locks hid it
+  const Lesson* hidden_by = nullptr;  // the lock, if it is known
 };
 
 [[gnu::noinline, gnu::cold]] void found(Thread& t, const Finding& f);

@@ -11,6 +11,7 @@
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
+#include "runtime/lessons.h"
 #include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/pieces.h"
@@ -35,6 +36,33 @@ struct StoreOf<Pacer<OnlineEnv>> {
   using Type = CompactStore<Pacer<OnlineEnv>>;
 };
 
+// What a host remembers of locks for a detector that tells potential races.
+template <class D>
+inline constexpr bool kIsHybrid = std::is_base_of_v<Hybrid<OnlineEnv>, D>;
+template <class D, bool = kIsHybrid<D>>
+struct Hindsight {
+  using Lock = typename D::Lock;
+  struct Lessons {
+    static void forget(OnlineEnv&) {}
+    static const Lesson* of(WideEpoch) { return nullptr; }
+  };
+  static void acquiring(auto&, uintptr_t, const Lock&, LockMode) {}
+  static void releasing(auto&, Lock&, LockMode) {}
+};
+template <class D>
+struct Hindsight<D, true> {
+  struct Lock : D::Lock {
+    Releases releases;
+  };
+  using Lessons = rt::Lessons;
+  static void acquiring(auto& t, uintptr_t address, const Lock& l, LockMode mode) {
+    t.lessons.take(t.state.full, address, l, l.releases, at_lock(t, mode), t.env);
+  }
+  static void releasing(auto& t, Lock& l, LockMode mode) {
+    l.releases.note(at_lock(t, mode), D::period(t.state), t.env);
+  }
+};
+
 template <template <class> class Template>
 class OnlineHost {
  public:
@@ -49,6 +77,7 @@ class OnlineHost {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
     typename D::Thread state;
     Env env;
+    [[no_unique_address]] typename Hindsight<D>::Lessons lessons;
 
     void renew() {
       Store::renew(now, state);
@@ -60,9 +89,10 @@ class OnlineHost {
   template <class State, uint8_t kOfKind>
   struct Kept : Object {
     static constexpr uint8_t kKind = kOfKind;
+    uint64_t message;  // of tree.h
     State state;
   };
-  using Lock = Kept<typename D::Lock, kLock>;
+  using Lock = Kept<typename Hindsight<D>::Lock, kLock>;
   using Condition = Kept<typename D::Condition, kCondition>;
   using Barrier = Kept<typename D::Barrier, kBarrier>;
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
@@ -73,8 +103,16 @@ class OnlineHost {
   // --- the filter in front ---
 
   // The thread sent or received something that orders. Of a lock only the exact filter takes note.
+  template <class T>
+  static void message(Thread& t, tree::Message what, T& object) {
+    if (t.tree != nullptr) tree::note(*t.tree, what, object.message);
+  }
   static void message(Thread& t) {
-    if (t.tree != nullptr) ++t.tree->history;
+    if (t.tree != nullptr) tree::note_own(*t.tree);
+  }
+  static void message_of_atomic(Thread& t, Op op, MemoryOrder order, Atomic& object) {
+    if (op != Op::AtomicStore && acquires(order)) message(t, tree::Message::Received, object);
+    if (op != Op::AtomicLoad) message(t, tree::Message::Sent, object);
   }
 
   // Whether a filter that samples lets the access pass.
@@ -227,7 +265,7 @@ class OnlineHost {
     const Scope scope(t);
     const uint32_t what = packed(kOp, size);
     const depot::Id id = describe(t, pc, what);
-    if (t.tree != nullptr && size <= 8 && tree::is_redundant(*t.tree, address, id)) return;
+    if (t.tree != nullptr && tree::is_redundant(*t.tree, address, size, id, g_options.tree_two_threads)) return;
     const Deed deed = deed_of(of(t), pc, what);
     const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
@@ -252,7 +290,6 @@ class OnlineHost {
     const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
-    message(t);
     pass_time(t);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
@@ -275,7 +312,6 @@ class OnlineHost {
     const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
-    message(t);
     pass_time(t);
     depot::Id a = 0;
     bool done = false;
@@ -298,6 +334,7 @@ class OnlineHost {
   static HostThread* new_thread(HostThread* parent, ThreadInfo* info) {
     auto* t = spare_thread();
     t->info = info;
+    t->tree = tree::table_for(info->id, t->tree);
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     if constexpr (kSamples) {
@@ -325,6 +362,7 @@ class OnlineHost {
   }
   static void destroy(HostThread& t, HostThread& child) {
     D::destroy(child.state, t.env);
+    child.lessons.forget(t.env);
     const Guard guard(g_lock);
     child.next = g_spare;
     g_spare = &child;
@@ -416,7 +454,10 @@ class OnlineHost {
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
-    if (object != nullptr && t.ignore_sync == 0) D::atomic_after(t.state, object->state, op, order, t.env);
+    if (object != nullptr && t.ignore_sync == 0) {
+      D::atomic_after(t.state, object->state, op, order, t.env);
+      message_of_atomic(t, op, order, *object);
+    }
     t.renew();
   }
 
@@ -497,7 +538,9 @@ class OnlineHost {
 
   static void forget(HostThread& t, Line& line, Object* o) {
     switch (o->kind) {
-      case kLock: return forget_as<Lock>(t, line, o);
+      case kLock:
+        if constexpr (kIsHybrid<D>) static_cast<Lock*>(o)->state.releases.forget(t.env);
+        return forget_as<Lock>(t, line, o);
       case kSemaphore: return forget_as<Semaphore>(t, line, o);
       case kAtomic: return forget_as<Atomic>(t, line, o);
       default: return;  // conditions and barriers may have threads inside; blocks are the heap's
@@ -518,7 +561,9 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void report_all(HostThread& t, depot::Id now) {
     t.env.take_found([&](const Env::Found& f) {
       Store::for_each_access(f.prior.access, f.bytes, [&](depot::Id prior, unsigned byte) {
-        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict, f.by_locks});
+        const bool by_locks = !f.hidden_at.never();
+        found(t, {prior, slots::owner(f.prior.epoch), now, f.granule + byte, f.verdict, by_locks,
+                  by_locks ? t.lessons.of(f.hidden_at) : nullptr});
       });
     });
   }
@@ -559,7 +604,7 @@ class OnlineHost {
     return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
-    tree::Table* table = t->tree != nullptr ? tree::forget(*t->tree) : tree::new_table();
+    tree::Table* table = t->tree;
     literace::Bursts* bursts = t->bursts;
     new (t) HostThread{};
     t->arena = arena;

@@ -77,6 +77,7 @@ void set_of_detector(const Pair& p) {
 void set_of_tree(const Pair& p) {
   g_options.tree = true;
   g_options.tree_exact |= is(p.key, p.key_size, "exact");
+  if (is(p.key, p.key_size, "threads")) g_options.tree_two_threads = number(p) == 2;
   if (is(p.key, p.key_size, "memory")) g_options.tree_memory = number(p) << 20;
 }
 void set_filter_seed(const Pair& p) {

@@ -21,7 +21,7 @@ struct Options {
   int exitcode = 66;
   uint32_t queue_length = 1;  // simplelock's q, of the chain
   // The tree filter's:
-  bool tree = false, tree_exact = false;
+  bool tree = false, tree_exact = false, tree_two_threads = false;
   uint64_t tree_memory = uint64_t{64} << 20;
   // literace's:
   uint64_t burst = 0;  // 0: no such filter

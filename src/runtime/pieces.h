@@ -3,9 +3,9 @@
 //
 // A cell also has tags, by which a repeat is known before any lock. A tag names a thread's period (detector.h) and bytes:
 //
-//   tag     ┌ slot, 23 bits ┬ clock, 32 ┬ writes? 1 ┬ bytes of the granule, 8 ┐
+//   tag     ┌ slot, 16 bits ┬ clock, 32 ┬ bytes that were read or written, 8 ┬ bytes that were written, 8 ┐
 //
-// If the detector settles, a tag says what is settled, for reads or for writes too. A thread has its place among the tags by its slot, so
+// If the detector settles, a tag says what is settled, for reads and for writes. A thread has its place among the tags by its slot, so
 // data that a few threads read takes no lock. It is true until the memory gets a new life.
 // If not, there is one tag, of the granule's latest access, and the number of that access. To make the very same access in the same period
 // once more adds nothing: rules are functions of the thread, the variable and the access; since the first time, the variable
@@ -45,9 +45,9 @@ class PieceStore {
   // Hot: one load, one compare.
   template <Op kOp>
   [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
-    const uint64_t kind = kOp == Op::Write ? kWrites : 0;  // what is settled for writes is settled for reads
-    return kSettles && (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | kind | bytes)) ==
-                           (now.period | kind | bytes);
+    const uint64_t marks = uint64_t{bytes} << (kOp == Op::Write ? 0 : kReadBit);
+    return kSettles &&
+           (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | marks)) == (now.period | marks);
   }
   template <Op kOp>
   static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
@@ -74,10 +74,13 @@ class PieceStore {
     Piece* first = lock(cell);
     env.settled = 0;
     const unsigned visited = visit_pieces(first, bytes, env, f);
+    if constexpr (TellsSame<D>) {
+      if (first->next() != nullptr) mend(first, bytes, env);
+    }
     if (now.period == kNoPeriod || (kSettles && env.settled != visited)) {
       drop_tags(cell);
     } else if (kSettles) {
-      add_tag(cell.tags[now.place], now.period | (kOp == Op::Write ? kWrites : 0) | bytes);
+      add_tag(cell.tags[now.place], now.period | settled<kOp>(bytes));
     } else {
       put_latest(cell, now.period | bytes, a);
     }
@@ -100,30 +103,37 @@ class PieceStore {
     if (empty(cell)) return;
     Piece* first = lock(cell);
     drop_tags(cell);
-    for (Piece** link = &first; *link != nullptr;) {
-      Piece* p = *link;
-      p->mask = static_cast<uint8_t>(p->mask & ~mask);
+    Piece* before = nullptr;
+    for (Piece* p = first; p != nullptr;) {
+      Piece* const next = p->next();
+      p->mask = p->mask & ~uint64_t{mask};
       if (p->mask != 0) {
-        link = &p->next;
-        continue;
+        before = p;
+      } else {
+        before != nullptr ? before->set_next(next) : void(first = next);
+        drop(p, env);
       }
-      *link = p->next;
-      D::clear(p->var, env);
-      env.deallocate(p, sizeof(Piece));
+      p = next;
     }
     unlock(cell, first);
   }
 
  private:
+  // Addresses leave 16 bits, so that a usual piece is one line of the cache.
   struct Piece {
-    Piece* next;
-    uint8_t mask;
+    uint64_t link : 48;
+    uint64_t mask : 8;
     Var var;
+
+    Piece(Piece* rest, uint8_t bytes, Var v) : link(address(rest)), mask(bytes), var(v) {}
+    Piece* next() const { return reinterpret_cast<Piece*>(link); }
+    void set_next(Piece* p) { link = address(p); }
+    static uint64_t address(Piece* p) { return reinterpret_cast<uintptr_t>(p) & ((uint64_t{1} << 48) - 1); }
   };
   static constexpr uintptr_t kLocked = 1;
 
-  static constexpr unsigned kClockBit = 9, kSlotBit = kClockBit + 32;
-  static constexpr uint64_t kBytes = 0xFF, kWrites = 1U << 8, kPeriod = ~uint64_t{0} << kClockBit;
+  static constexpr unsigned kReadBit = 8, kClockBit = 16, kSlotBit = kClockBit + 32;
+  static constexpr uint64_t kPeriod = ~uint64_t{0} << kClockBit;
   static constexpr uint64_t kNoPeriod = ~uint64_t{0};
 
   static uint64_t period_bits(OnlineEnv::Epoch e) {
@@ -136,9 +146,14 @@ class PieceStore {
     return D::epoch(t);
   }
 
+  // What is settled for writes is settled for reads.
+  template <Op kOp>
+  static uint64_t settled(uint64_t bytes) {
+    return bytes << kReadBit | (kOp == Op::Write ? bytes : 0);
+  }
   static void add_tag(uint64_t& place, uint64_t tag) {
-    const bool extends = ((place ^ tag) & kPeriod) == 0 && (place & kWrites) >= (tag & kWrites);
-    __atomic_store_n(&place, extends ? tag | (place & kBytes) : tag, __ATOMIC_RELAXED);
+    const bool extends = ((place ^ tag) & kPeriod) == 0;
+    __atomic_store_n(&place, extends ? tag | place : tag, __ATOMIC_RELAXED);
   }
   // Whoever sees the number sees the tag that came with it or a later one, so a tag of ours has our number.
   static void put_latest(Cell& cell, uint64_t tag, OnlineEnv::Access a) {
@@ -157,7 +172,7 @@ class PieceStore {
   template <class F>
   static unsigned visit_pieces(Piece*& first, uint8_t mask, OnlineEnv& env, F&& f) {
     unsigned visited = 0;
-    for (Piece* p = first; p != nullptr && mask != 0; p = p->next) {
+    for (Piece* p = first; p != nullptr && mask != 0; p = p->next()) {
       const auto common = static_cast<uint8_t>(p->mask & mask);
       if (common == 0) continue;
       if (common != p->mask) tear(*p, common, env);
@@ -167,10 +182,30 @@ class PieceStore {
       mask = static_cast<uint8_t>(mask & ~common);
     }
     if (mask == 0) return visited;
-    first = new (env.allocate(sizeof(Piece))) Piece{first, mask, {}};
+    first = new (env.allocate(sizeof(Piece))) Piece(first, mask, {});
     env.look_at(mask);
     f(first->var);
     return visited + 1;
+  }
+
+  // Pieces that have become alike are one again: where accesses overlap, tearing would have no end. Only these bytes have changed.
+  static void mend(Piece* first, uint8_t bytes, OnlineEnv& env) {
+    for (Piece* p = first; p != nullptr; p = p->next()) {
+      Piece* before = p;
+      for (Piece* other = p->next(); other != nullptr; other = before->next()) {
+        if (((p->mask | other->mask) & bytes) == 0 || !D::same(p->var, other->var)) {
+          before = other;
+          continue;
+        }
+        p->mask = p->mask | other->mask;
+        before->set_next(other->next());
+        drop(other, env);
+      }
+    }
+  }
+  static void drop(Piece* p, OnlineEnv& env) {
+    D::clear(p->var, env);
+    env.deallocate(p, sizeof(Piece));
   }
 
   static Piece* pointer(uintptr_t cell) { return reinterpret_cast<Piece*>(cell & ~kLocked); }
@@ -190,10 +225,9 @@ class PieceStore {
   }
 
   static void tear(Piece& p, uint8_t common, OnlineEnv& env) {
-    auto* rest =
-        new (env.allocate(sizeof(Piece))) Piece{p.next, static_cast<uint8_t>(p.mask & ~common), D::clone(p.var, env)};
+    const auto others = static_cast<uint8_t>(p.mask & ~uint64_t{common});
+    p.set_next(new (env.allocate(sizeof(Piece))) Piece(p.next(), others, D::clone(p.var, env)));
     p.mask = common;
-    p.next = rest;
   }
 };
 

@@ -208,6 +208,7 @@ class BatchReports {
     std::string lie = fresh ? check(race.first, *first) : "count: the pair was reported before";
     if (lie.empty()) lie = check(race.second, *second);
     if (lie.empty()) lie = check_address(race, *first, *second);
+    if (lie.empty()) lie = check_hidden_by(race, batch_[first->trace], {first->event, second->event});
     if (reports.lie.empty() && !lie.empty())
       reports.lie = lie + " (events " + std::to_string(first->event) + " and " + std::to_string(second->event) + ")";
   }
@@ -240,6 +241,46 @@ class BatchReports {
       if (race.address - (places_.arena + s.object) >= s.size) return "address";
     }
     return {};
+  }
+
+  // The named edge lies on a path between the two, and one is named wherever the second thread was taught by a lock of its own.
+  std::string check_hidden_by(const RawRace& race, const Play& play, const oracle::Race& pair) const {
+    if (!race.by_locks) return race.hidden_by ? "lock: it hid nothing" : "";
+    const oracle::Order full(play.trace, oracle::Relation::Hb);
+    if (!race.hidden_by) return must_be_named(play.trace, full, pair) ? "lock: it is not named" : "";
+    const auto number = lock_at_.find(race.hidden_by->lock);
+    const auto lock = number == lock_at_.end() ? std::nullopt : play.lock_of(number->second);
+    if (!lock) return "lock: it is none";
+    const auto is_step = [&](const Event& e, const report::RawLockStep& s, Op write, Op read) {
+      return e.target == *lock && e.op == (s.read ? read : write) && s.thread < created_.size() &&
+             created_[s.thread].thread == e.thread;
+    };
+    for (std::size_t j = 0; j < pair.second; ++j) {
+      if (!is_step(play.trace[j], race.hidden_by->acquire, Op::Acquire, Op::ReadAcquire)) continue;
+      if (play.trace[j].thread != play.trace[pair.second].thread) continue;
+      for (std::size_t i = 0; i < j; ++i) {
+        const Event& e = play.trace[i];
+        if (is_step(e, race.hidden_by->release, Op::Release, Op::ReadRelease) && orders(e, play.trace[j]) &&
+            full.before(pair.first, i))
+          return {};
+      }
+    }
+    return "lock: no such edge";
+  }
+  // Of an rwlock's several readers each is known for its own accesses only, so it may have none to name.
+  static bool must_be_named(std::span<const Event> trace, const oracle::Order& full, const oracle::Race& pair) {
+    std::size_t taught = pair.first + 1;
+    while (trace[taught].thread != trace[pair.second].thread || !full.before(pair.first, taught)) ++taught;
+    for (std::size_t i = pair.first + 1; i < taught; ++i) {
+      if (trace[i].op == Op::Release && trace[i].target == trace[taught].target && orders(trace[i], trace[taught]) &&
+          full.before(pair.first, i))
+        return true;
+    }
+    return false;
+  }
+  static bool orders(const Event& release, const Event& acquire) {
+    if (acquire.op == Op::Acquire) return release.op == Op::Release || release.op == Op::ReadRelease;
+    return acquire.op == Op::ReadAcquire && release.op == Op::Release;
   }
 
   const Batch& batch_;
@@ -553,6 +594,20 @@ TEST(FewPlaces, NoPairIsLostBehindTree) {
   for (const char* compiler : {"clang", "gcc"}) {
     test_few_places({"multilock", compiler, "", {}, false, "tree:"}, no_common_lock);
     test_few_places({"simplelock", compiler, ",q=0", {}, false, "tree:"}, one_without_lock);
+  }
+}
+
+// The paper's rule loses some, and raises no false alarm.
+TEST(FewPlaces, FewPairsAreLostBehindTreeOfTwoThreads) {
+  for (const char* compiler : {"clang", "gcc"}) {
+    std::size_t found = 0, there = 0;
+    play_few_places({"multilock", compiler, "", {}, false, "tree,threads=2:"}, no_common_lock,
+                    [&](const Deeds& reported, const Deeds& truth) {
+                      found += reported.size();
+                      there += truth.size();
+                      return std::ranges::includes(truth, reported);
+                    });
+    EXPECT_GT(found, there * 9 / 10);
   }
 }
 

@@ -12,6 +12,7 @@
 #   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
 #   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
 #   %with "CHAIN..." COMMAND...  runs %race or %norace under each of these engines instead
+#   %refusing errno N|slots N COMMAND...  runs it without hardware breakpoints, or with fewer (see `refusing`)
 #   %exits CODE COMMAND...   expects that exit code (or death by signal CODE - 128) and prints the same
 #   %FileCheck               knows [[FILE]], the name of the program
 # `not` and `FileCheck` are on the PATH.
@@ -26,6 +27,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".c", ".cpp"]
 config.test_source_root = os.path.dirname(__file__)
 config.available_features.add(config.compiler)
+if os.geteuid() == 0:
+    config.available_features.add("root")
 
 cc, cxx = COMPILERS[config.compiler]
 engine = lit_config.params.get("engine", "fasttrack")
@@ -56,6 +59,7 @@ config.substitutions += [
     ("%race", helper("race")),
     ("%norace", helper("norace")),
     ("%exits", helper("exits")),
+    ("%refusing", helper("refusing")),
     ("%with", helper("with")),
     ("%FileCheck", f"{os.path.join(config.llvm_tools, 'FileCheck')} --dump-input-context=20 -DFILE=%basename_t"),
 ]

@@ -46,7 +46,7 @@ PF_ANNOTATE(AnnotateRWLockDestroy, const void* l) {
 }
 PF_ANNOTATE(AnnotateRWLockAcquired, const void* l, long is_writer) {
   PF_THREAD(t);
-  lock_taken(*t, address_of(l), is_writer != 0 ? LockMode::Write : LockMode::Read);
+  lock_taken(*t, address_of(l), is_writer != 0 ? LockMode::Write : LockMode::Read, PF_CALLER_PC);
 }
 PF_ANNOTATE(AnnotateRWLockReleased, const void* l, long) {
   PF_THREAD(t);

@@ -59,9 +59,10 @@ PF_EXPORT void __tsan_mutex_destroy(void* m, unsigned) {
 }
 PF_EXPORT void __tsan_mutex_pre_lock(void*, unsigned) { with_thread(look_away); }
 PF_EXPORT void __tsan_mutex_post_lock(void* m, unsigned flags, int) {
-  with_thread([m, flags](Thread& t) {
+  const uintptr_t pc = PF_CALLER_PC;
+  with_thread([m, flags, pc](Thread& t) {
     look_again(t);
-    if ((flags & kTryLockFailed) == 0) lock_taken(t, address_of(m), mode_of(flags));
+    if ((flags & kTryLockFailed) == 0) lock_taken(t, address_of(m), mode_of(flags), pc);
   });
 }
 PF_EXPORT int __tsan_mutex_pre_unlock(void* m, unsigned) {

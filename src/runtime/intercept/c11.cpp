@@ -43,8 +43,8 @@ void* run(void* p) {
   return reinterpret_cast<void*>(static_cast<intptr_t>(start.function(start.argument)));
 }
 
-int taken(int result, mtx_t* m) {
-  if (Thread* t = current(); result == thrd_success && t != nullptr) lock_taken(*t, address_of(m), LockMode::Write);
+int taken(int result, mtx_t* m, uintptr_t pc) {
+  if (Thread* t = current(); result == thrd_success && t != nullptr) lock_taken(*t, address_of(m), LockMode::Write, pc);
   return result;
 }
 
@@ -70,9 +70,11 @@ PF_EXPORT int thrd_join(thrd_t thread, int* result) {
 PF_EXPORT int thrd_detach(thrd_t thread) { return result_of(pthread_detach(thread)); }
 PF_EXPORT void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<intptr_t>(result))); }
 
-PF_EXPORT int mtx_lock(mtx_t* m) { return taken(real_mtx_lock(m), m); }
-PF_EXPORT int mtx_trylock(mtx_t* m) { return taken(real_mtx_trylock(m), m); }
-PF_EXPORT int mtx_timedlock(mtx_t* m, const timespec* until) { return taken(real_mtx_timedlock(m, until), m); }
+PF_EXPORT int mtx_lock(mtx_t* m) { return taken(real_mtx_lock(m), m, PF_CALLER_PC); }
+PF_EXPORT int mtx_trylock(mtx_t* m) { return taken(real_mtx_trylock(m), m, PF_CALLER_PC); }
+PF_EXPORT int mtx_timedlock(mtx_t* m, const timespec* until) {
+  return taken(real_mtx_timedlock(m, until), m, PF_CALLER_PC);
+}
 PF_EXPORT int mtx_unlock(mtx_t* m) {
   if (Thread* t = current(); t != nullptr) lock_given_up(*t, address_of(m), PF_CALLER_PC);
   return real_mtx_unlock(m);

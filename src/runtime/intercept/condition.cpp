@@ -20,14 +20,14 @@ PF_REAL(pthread_cond_clockwait);
 
 struct Waiting {
   Thread* thread;
-  uintptr_t condition, mutex;
+  uintptr_t condition, mutex, pc;
 };
 
 void woken(void* p) {
   const auto& w = *static_cast<Waiting*>(p);
   const Scope scope(*w.thread);
   host::wake(*w.thread, w.condition);
-  lock_taken(*w.thread, w.mutex, LockMode::Write);
+  lock_taken(*w.thread, w.mutex, LockMode::Write, w.pc);
 }
 
 // A cancelled wait ends by unwinding, with the mutex held again: the clean-up tells so.
@@ -36,7 +36,7 @@ int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
   Thread* t = current();
   if (t == nullptr) return wait();
   lock_memory::used(*t, c, pc);  // only here: once woken, it may be gone
-  Waiting waiting{t, address_of(c), address_of(m)};
+  Waiting waiting{t, address_of(c), address_of(m), pc};
   {
     const Scope scope(*t);
     host::wait(*t, waiting.condition);

@@ -58,7 +58,7 @@ inline void note_write(Thread& t, const volatile void* p, std::size_t n, uintptr
   if (n != 0) host::access(t, address_of(p), n, true, pc);
 }
 
-// Memory allocated and freed meanwhile was so where the program called, whatever library function calls malloc.
+// What happens meanwhile was asked for where the program called: locks, and memory, whatever library function calls malloc.
 class [[nodiscard]] CalledAt {
  public:
   explicit CalledAt(uintptr_t pc) : thread_(self), before_(thread_ == nullptr ? 0 : thread_->caller) {
@@ -76,7 +76,7 @@ class [[nodiscard]] CalledAt {
 };
 
 // A mutex-like lock at an address, whatever it is made of (mutex.cpp).
-void lock_taken(Thread& t, uintptr_t lock, LockMode mode);
+void lock_taken(Thread& t, uintptr_t lock, LockMode mode, uintptr_t pc);
 void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc);
 
 }  // namespace pf::rt

@@ -138,12 +138,12 @@ PF_EXPORT int fclose(FILE* f) {
 
 PF_EXPORT void flockfile(FILE* f) noexcept {
   real_flockfile(f);
-  if (Thread* t = calling_thread(); t != nullptr) lock_taken(*t, address_of(f), LockMode::Write);
+  if (Thread* t = calling_thread(); t != nullptr) lock_taken(*t, address_of(f), LockMode::Write, PF_CALLER_PC);
 }
 PF_EXPORT int ftrylockfile(FILE* f) noexcept {
   const int result = real_ftrylockfile(f);
   if (Thread* t = result == 0 ? calling_thread() : nullptr; t != nullptr)
-    lock_taken(*t, address_of(f), LockMode::Write);
+    lock_taken(*t, address_of(f), LockMode::Write, PF_CALLER_PC);
   return result;
 }
 PF_EXPORT void funlockfile(FILE* f) noexcept {

@@ -88,6 +88,9 @@ PF_EXPORT int photofinish_attach(const char* environment) {
   return kDone;
 }
 
+// The program has loaded more.
+PF_EXPORT void photofinish_follow() { rebind::to_us(); }
+
 // No more samples, no more interception. Traps that are on their way still find us.
 PF_EXPORT void photofinish_detach() {
   planted::stop();

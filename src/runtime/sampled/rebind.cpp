@@ -98,7 +98,7 @@ void* original(const char* name) {
   return e != nullptr ? reinterpret_cast<void*>(e->original) : dlsym(RTLD_DEFAULT, name);
 }
 
-const Entry* find_entry(const uintptr_t* slot) {
+Entry* find_entry(const uintptr_t* slot) {
   for (unsigned i = 0; i < g_entry_count; ++i) {
     if (g_entries[i].slot == slot) return &g_entries[i];
   }
@@ -149,12 +149,14 @@ void find() {
 // Only what is bound as we think it is, or not yet: then it leads back into its own module.
 void to_us() {
   if (g_entries == nullptr) g_entries = static_cast<Entry*>(map_or_die(kEntries * sizeof(Entry), "calls"));
-  g_entry_count = 0;
   for_each_module([](const Module& m) {
     for_each_call(m, [&](uintptr_t* slot, const Export& e) {
       const uintptr_t before = __atomic_load_n(slot, __ATOMIC_RELAXED);
-      if ((before != e.original && !m.has(before)) || g_entry_count == kEntries) return;
-      g_entries[g_entry_count++] = {slot, before};
+      if (before != e.original && !m.has(before)) return;
+      Entry* entry = find_entry(slot);  // of a module that was here before
+      if (entry == nullptr && g_entry_count == kEntries) return;
+      if (entry == nullptr) entry = &g_entries[g_entry_count++];
+      *entry = {slot, before};
       write(m, slot, e.ours);
     });
   });

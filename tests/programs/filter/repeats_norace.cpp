@@ -4,6 +4,10 @@
 // CHECK: filters dropped {{[0-9,]+}} of {{[0-9,]+}} accesses
 // CHECK: with tree:multilock:
 // CHECK: filters dropped {{[0-9,]+}} of {{[0-9,]+}} accesses
+// What it made of the accesses, in data.
+// RUN: %photofinish run -e tree,memory=1:simplelock -r json -- %t | %FileCheck %s --check-prefix=JSON
+// JSON: "filters":[{"name":"tree","events":{{[0-9]+}},"dropped":[[#DROPPED:]],"bytes":{{[0-9]+}},
+// JSON-SAME: "rules":{"first in its context":{{[0-9]+}},"dropped: seen by this thread":[[#DROPPED]],
 #include <mutex>
 #include <thread>
 

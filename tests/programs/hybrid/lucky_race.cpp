@@ -26,4 +26,7 @@ int main() {
         pass();
         shared = 2;  // CHECK: #0 {{.*}}[[FILE]]:[[#@LINE]]
       });
-}  // CHECK: hidden in this run: nothing but lock order put the first before the second
+}
+// CHECK: hidden in this run: nothing but lock order put the first before the second
+// CHECK-NEXT: thread 1 released mutex at pass {{.*}}[[FILE]]:[[#@LINE - 15]]
+// CHECK-NEXT: thread 2 acquired mutex at pass {{.*}}[[FILE]]:[[#@LINE - 17]]

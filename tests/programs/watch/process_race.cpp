@@ -1,6 +1,7 @@
-// A forked child has breakpoints of its own; a program that closes all descriptors loses them, and accesses are compared from then on.
+// A forked child has breakpoints of its own, and so has a program after an exec; a program that closes all descriptors loses them, and accesses are compared from then on.
 // RUN: %cxx -O1 %s -o %t
 // RUN: %with "clockrace,rate=100%%,overhead=50%%" %race %t fork | %FileCheck %s --check-prefixes=CHECK,FORK
+// RUN: %with "clockrace,rate=100%%,overhead=50%% collision,rate=100%%,delay=1ms,overhead=50%%" %race %t exec | %FileCheck %s
 // RUN: %with "clockrace,rate=100%%,overhead=50%%" %race %t close | %FileCheck %s
 #include <string.h>
 #include <sys/wait.h>
@@ -26,7 +27,9 @@ int main(int, char** arguments) {
       waitpid(child, nullptr, 0);
       return 0;
     }
-  } else {
+  } else if (strcmp(arguments[1], "exec") == 0) {
+    execl("/proc/self/exe", "again", "now", nullptr);
+  } else if (strcmp(arguments[1], "close") == 0) {
     for (int fd = 3; fd < 1024; ++fd) close(fd);
   }
   std::thread one(count), two(count);
