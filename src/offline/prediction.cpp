@@ -17,6 +17,7 @@ predict::Settings settings_of(const StageSpec& spec, Shard shard) {
   if (spec.info == &predict::kHbInfo) s.method = Method::Hb;
   if (spec.info == &predict::kCpInfo) s.method = Method::Cp;
   if (spec.info == &predict::kSyncpInfo) s.method = Method::SyncP;
+  if (spec.info == &predict::kOsrInfo) s.method = Method::Osr;
   if (spec.info == &predict::kRditInfo) s.method = Method::Rdit;
   const auto number = [&](std::string_view name, uint64_t fallback) {
     const auto it = spec.options.find(name);
@@ -56,13 +57,14 @@ class PredictorStage final : public DetectorStage {
         race->first_locks = p.first_locks;
         race->second_locks = p.second_locks;
         race->witness = p.witness;
+        race->found_by = name(p.found_by);
         if (is_shard_) race->window = window.number;
       }
     }
     if (!is_shard_) f.races = log.races();
     f.dynamic_races = is_shard_ ? f.races.size() : log.dynamic_races();
-    const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,  tally.preserving, tally.solved,
-                               tally.refuted, tally.unknown, tally.rounds, tally.missing};
+    const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,   tally.preserving, tally.reversed,
+                               tally.solved,  tally.refuted, tally.unknown, tally.rounds,     tally.missing};
     for (std::size_t i = 0; i < std::size(counts); ++i) f.rules.push_back({predict::kRules[i], counts[i]});
     f.unknown = tally.unknown;
     f.events = events_;

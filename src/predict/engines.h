@@ -5,9 +5,9 @@
 namespace pf::predict {
 
 // What became of the pairs that conflict: see Tally.
-inline constexpr std::string_view kRules[] = {"windows",       "ordered or locked", "known already",
-                                              "by kept order", "by the solver",     "refuted",
-                                              "unknown",       "schedules tried",   "missing calls"};
+inline constexpr std::string_view kRules[] = {"windows",          "ordered or locked", "known already", "by kept order",
+                                              "by sync reversal", "by the solver",     "refuted",       "unknown",
+                                              "schedules tried",  "missing calls"};
 
 #define PF_WINDOW_OPTIONS                                                                                              \
   {"window", "N", "10000", "events of a window; races are looked for within one"},                                     \
@@ -55,6 +55,15 @@ inline constexpr EngineInfo kSyncpInfo = {
         "exactly the pairs of a window that a reordering shows which keeps the order of critical sections and what "
         "every read sees",
     .source = "Mathur, Pavlogiannis, Viswanathan, POPL 2021",
+    .options = kSyncpOptions,
+    .rules = kRules,
+};
+inline constexpr EngineInfo kOsrInfo = {
+    .name = "osr",
+    .kind = StageKind::Predictor,
+    .summary = "optimistic sync-reversal over windows: syncp, and the sections around the two accesses may come last",
+    .guarantee = "every race has a witness that was replayed; all that syncp has, nothing that mc has not",
+    .source = "Shi, Mathur, Pavlogiannis, OOPSLA 2024",
     .options = kSyncpOptions,
     .rules = kRules,
 };

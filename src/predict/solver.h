@@ -8,7 +8,7 @@
 // Most of it is left out at first: that critical sections exclude each other, that no other write comes between a write and its
 // read, that blocks keep their lives, that the chosen orders have no cycle. What the solver proposes is put in an order, as close to the
 // trace's as it allows, and replayed; what the replayer complains of, or the cycle, is added; and so on until the replayer accepts
-// or nothing is left to propose. So no schedule counts that the replayer refused, and what the solver refuses is refused by
+// or nothing is left to propose. Nor is an event encoded before it is needed or proposed: a pair pays for its own part of the window. So no schedule counts that the replayer refused, and what the solver refuses is refused by
 // constraints that hold in every correct reordering. (Integer places and difference logic, all at once, took Z3 seconds
 // for each question in a window of 10,000 events; this takes milliseconds.)
 #pragma once
@@ -31,7 +31,8 @@ class Solver {
   ~Solver();
 
   enum class Answer : uint8_t { Race, NoRace, Unknown };
-  Answer ask(Index a, Index b);
+  // `needed`: what every reordering that shows them runs (needed.h).
+  Answer ask(Index a, Index b, const Clock& needed);
   const Schedule& witness() const;  // after Answer::Race
   uint64_t rounds() const;          // schedules that were proposed so far
 

@@ -103,6 +103,7 @@ struct Race {
   std::optional<Trials> trials = {};      // of a program that was run several times
   std::optional<double> chance = {};      // of a run to sample it, by the rate that its memory or its time has
   std::vector<WitnessStep> witness = {};  // of a predictor: what runs before the two accesses, and they
+  std::string found_by = {};              // of a predictor: which way of looking for it found the witness
   // Of a shard of windows, what merging needs: in which window, and what makes two races the same one.
   std::optional<uint64_t> window = {};
   std::string pair = {};

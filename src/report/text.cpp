@@ -174,7 +174,7 @@ class TextRenderer final : public Renderer {
   void witness(const Race& r) {
     constexpr std::size_t kShown = 16;
     const std::size_t hidden = r.witness.size() > kShown ? r.witness.size() - kShown : 0;
-    fmt::print(out_, "  a schedule of the same events that has them side by side:\n");
+    fmt::print(out_, "  a schedule of the same events that has them side by side (found by {}):\n", r.found_by);
     std::vector<std::array<std::string, 2>> rows = {{r.first.thread_name, r.second.thread_name}};
     for (std::size_t i = hidden; i < r.witness.size(); ++i) {
       const WitnessStep& s = r.witness[i];
