@@ -61,12 +61,14 @@ class PredictorStage final : public DetectorStage {
         if (is_shard_) race->window = window.number;
       }
     }
-    if (!is_shard_) f.races = log.races();
+    if (!is_shard_) f.races = log.take_races();
     f.dynamic_races = is_shard_ ? f.races.size() : log.dynamic_races();
     const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,   tally.preserving, tally.reversed,
                                tally.solved,  tally.refuted, tally.unknown, tally.rounds,     tally.missing};
     for (std::size_t i = 0; i < std::size(counts); ++i) f.rules.push_back({predict::kRules[i], counts[i]});
     f.unknown = tally.unknown;
+    for (const std::string_view by : predict::kFoundByNames)
+      f.found_by.push_back({by, static_cast<uint64_t>(std::ranges::count(f.races, by, &FoundRace::found_by))});
     f.events = events_;
     f.accesses = accesses_;
     f.threads = predictor_.threads();

@@ -57,6 +57,7 @@ struct Findings {
   std::optional<SamplingCounts> sampling = {};
   double processor_seconds = 0;          // on threads of its own
   std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
+  std::vector<RuleCount> found_by = {};  // of a predictor: how many races each way of looking found
 };
 
 class DetectorStage {

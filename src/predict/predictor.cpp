@@ -257,7 +257,7 @@ void Predictor::process(std::span<const Event> batch) { cutter_.process(batch); 
 void Predictor::submit(Window&& window) {
   if (window.number % settings_.shards != settings_.shard) return;
   if (settings_.jobs == 1) {
-    results_.push_back(predict(window, settings_));
+    keep(predict(window, settings_));
     return;
   }
   std::unique_lock lock(mutex_);
@@ -265,6 +265,18 @@ void Predictor::submit(Window&& window) {
   changed_.wait(lock, [&] { return waiting_.size() < settings_.jobs; });
   waiting_.push_back(std::move(window));
   changed_.notify_all();
+}
+
+// A race is shown by its first window, or the first that has it as a real one; what the others had to show would be most of the memory.
+// Whoever merges shards decides for himself.
+void Predictor::keep(WindowResult&& result) {
+  for (Prediction& p : result.races) {
+    if (settings_.shards > 1) break;
+    uint64_t& first = first_.try_emplace({p.record.pair(), p.record.verdict}, result.number).first->second;
+    if (first < result.number) p.witness = {};
+    first = std::min(first, result.number);
+  }
+  results_.push_back(std::move(result));
 }
 
 void Predictor::work() {
@@ -280,7 +292,7 @@ void Predictor::work() {
     WindowResult result = predict(window, settings_);
     result.processor_seconds = processor_seconds() - start;
     lock.lock();
-    results_.push_back(std::move(result));
+    keep(std::move(result));
     changed_.notify_all();
   }
 }

@@ -12,6 +12,7 @@
 #pragma once
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -34,7 +35,7 @@ struct Settings {
   Method method = Method::Mc;
   bool raw = false;  // hb, cp: the relation itself, without witnesses
   uint64_t window = 10'000;
-  Limits limits{.steps = 20'000'000, .milliseconds = 60'000};
+  Limits limits{.steps = 100'000, .milliseconds = 60'000};
   uint64_t tries = 64;  // of the solver for one pair of sites and object in a window
   uint64_t jobs = 0;    // 0: one for each core
   // Of n shards, the windows whose number is i modulo n.
@@ -84,6 +85,7 @@ class Predictor {
  private:
   void submit(Window&& window);
   void work();
+  void keep(WindowResult&& result);
 
   Settings settings_;
   Cutter cutter_;
@@ -91,6 +93,7 @@ class Predictor {
   std::condition_variable changed_;
   std::deque<Window> waiting_;
   std::vector<WindowResult> results_;
+  std::map<std::pair<RacePair, Verdict>, uint64_t> first_;  // window known to have the race
   bool is_finished_ = false, is_complete_ = false;
   std::vector<std::thread> workers_;
 };

@@ -172,6 +172,7 @@ class JsonRenderer final : public Renderer {
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
     if (s.unknown) j["unknown"] = *s.unknown;
+    if (!s.found_by.empty()) j["found_by"] = counts(s.found_by);
     if (!s.shard.empty()) j["shard"] = s.shard;
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
     if (s.watching) j["watch"] = watching(*s.watching);

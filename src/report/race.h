@@ -171,9 +171,10 @@ struct Summary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
   std::optional<Watching> watching = {};
-  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
-  uint64_t predicted = 0;                // of the races
-  std::string shard = {};                // "0/4"
+  std::optional<uint64_t> unknown = {};                         // of a predictor: pairs that it could not decide
+  std::vector<std::pair<std::string, uint64_t>> found_by = {};  // the same: races that each way of looking found
+  uint64_t predicted = 0;                                       // of the races
+  std::string shard = {};                                       // "0/4"
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

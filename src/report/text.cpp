@@ -67,6 +67,11 @@ class TextRenderer final : public Renderer {
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.watching) watching(*s.watching);
+    if (s.races != 0 && !s.found_by.empty()) {
+      std::vector<std::string> ways;
+      for (const auto& [by, count] : s.found_by) ways.push_back(fmt::format("{} {}", by, grouped(count)));
+      fmt::print(out_, "  found by {}\n", fmt::join(ways, ", "));
+    }
     if (s.unknown.value_or(0) != 0) {
       fmt::print(out_, "  unknown: {} (a limit was reached: options steps, timeout, tries)\n",
                  plural(*s.unknown, "pair"));
