@@ -36,27 +36,47 @@ Schedule Graph::linearize(const std::vector<bool>& runs) const {
   return schedule;
 }
 
+std::vector<bool> Graph::cycles(const std::vector<bool>& stuck) const {
+  std::vector<bool> left = stuck;
+  std::vector<uint32_t> leads_to(events_);
+  std::vector<std::vector<Index>> before(events_);
+  for (const Edge& e : edges_) {
+    if (!left[e.from] || !left[e.to]) continue;
+    ++leads_to[e.from];
+    before[e.to].push_back(e.from);
+  }
+  std::vector<Index> open;
+  for (Index i = 0; i < events_; ++i)
+    if (left[i] && leads_to[i] == 0) open.push_back(i);
+  while (!open.empty()) {
+    const Index i = open.back();
+    open.pop_back();
+    left[i] = false;
+    for (const Index b : before[i])
+      if (--leads_to[b] == 0) open.push_back(b);
+  }
+  return left;
+}
+
 std::vector<Index> Graph::way(Index from, Index to, const std::vector<bool>& through) const {
-  std::vector<Index> came_from(events_, kNone);
-  std::vector<uint32_t> cost(events_, kNone);
-  std::vector<bool> is_done(events_);
-  std::deque<Index> open{from};  // cheapest first
-  cost[from] = 0;
-  while (!open.empty() && !is_done[to]) {
-    const Index i = open.front();
+  if (seen_.empty()) seen_.resize(events_);
+  ++search_;
+  std::deque<std::pair<Index, uint32_t>> open{{from, 0}};  // cheapest first
+  seen_[from] = {search_, kNone, 0};
+  while (!open.empty() && open.front().first != to) {
+    const auto [i, cost] = open.front();
     open.pop_front();
-    if (is_done[i]) continue;
-    is_done[i] = true;
+    if (seen_[i].cost < cost) continue;
     for (const Edge& e : edges_from(i)) {
-      if (!through[e.to] || cost[e.to] <= cost[i] + e.cost) continue;
-      cost[e.to] = cost[i] + e.cost;
-      came_from[e.to] = i;
-      e.cost == 0 ? open.push_front(e.to) : open.push_back(e.to);
+      Seen& s = seen_[e.to];
+      if (!through[e.to] || (s.search == search_ && s.cost <= cost + e.cost)) continue;
+      s = {search_, i, cost + e.cost};
+      e.cost == 0 ? open.emplace_front(e.to, cost) : open.emplace_back(e.to, cost + e.cost);
     }
   }
-  if (cost[to] == kNone) return {};
+  if (seen_[to].search != search_) return {};
   std::vector<Index> way{to};
-  while (way.back() != from) way.push_back(came_from[way.back()]);
+  while (way.back() != from) way.push_back(seen_[way.back()].came_from);
   std::ranges::reverse(way);
   return way;
 }

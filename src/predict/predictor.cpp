@@ -118,7 +118,7 @@ class Investigation {
       return {};
     }
     const std::optional<Clock> needed = needed_->by(a, b);
-    if (!needed) {
+    if (!needed || solver_.refutes(a, b, *needed)) {
       ++tally.refuted;
       return {};
     }

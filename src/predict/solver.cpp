@@ -60,6 +60,7 @@ class Solver::Encoding {
   }
 
   Answer ask(Index a, Index b, const Clock& needed);
+  bool refutes(Index a, Index b, const Clock& needed) const;
   Schedule witness;
   uint64_t rounds = 0;
 
@@ -92,6 +93,8 @@ class Solver::Encoding {
   void forbid_write(const Fault& fault);
 
   void assume(Index a, Index b, const Clock& needed);
+  void assume(Index i, bool is_in);
+  void remember_refutation();
   // The order of what the solver proposes: as in the trace, wherever it has not decided otherwise.
   struct Edge {
     Index from, to;
@@ -130,6 +133,12 @@ class Solver::Encoding {
   std::vector<std::vector<Index>> hard_;         // by event: what Must puts right before it
   // Order that is the solver's to decide, of an earlier and a later event of the trace: do they change places?
   std::map<std::pair<Index, Index>, Literal> reversed_;
+  struct Assumption {
+    Index event;
+    bool is_in;
+  };
+  std::vector<Assumption> assumed_;                                                   // for the question at hand
+  std::vector<std::vector<Assumption>> refutations_;                                  // that no schedule has together
   std::map<uint64_t, std::pair<std::vector<Index>, std::vector<Index>>> semaphores_;  // posts, takes; not yet encoded
   std::map<SectionKey, const Section*> writing_, holding_;
   struct Choice {
@@ -465,7 +474,8 @@ Graph Solver::Encoding::graph_of(const std::vector<bool>& prefix, const std::vec
   return graph;
 }
 
-// Of the events that are left, since none of them can come first: the ways round with the fewest choices of the solver.
+// Of the events that are left, since none of them can come first: the ways round with the fewest choices of the solver. Every one has an
+// edge against the order of the trace.
 void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges, const Graph& graph,
                                      const std::vector<bool>& left) {
   constexpr size_t kMaxCycles = 32;  // at a time
@@ -474,7 +484,7 @@ void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges, const Graph
   size_t found = 0;
   for (const Edge& e : edges) {
     if (found == kMaxCycles) return;
-    if (!left[e.from] || !left[e.to] || covered.contains({e.from, e.to})) continue;
+    if (e.from < e.to || !left[e.from] || !left[e.to] || covered.contains({e.from, e.to})) continue;
     std::vector<Index> way = graph.way(e.to, e.from, left);
     if (way.empty()) continue;
     way.push_back(e.to);
@@ -495,7 +505,10 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
     assume(a, b, needed);
     solver_.limit("conflicts", budget_.conflicts());
     const int result = solver_.solve();
-    if (result == kNoSchedule) return Answer::NoRace;
+    if (result == kNoSchedule) {
+      remember_refutation();
+      return Answer::NoRace;
+    }
     if (result != kSchedule) return Answer::Unknown;
     if (encode_proposed()) continue;
     budget_.pay();
@@ -507,7 +520,7 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
     std::vector<bool> stuck = prefix;
     for (const Index i : schedule) stuck[i] = false;
     if (std::ranges::find(stuck, true) != stuck.end()) {
-      forbid_cycles(edges, graph, stuck);
+      forbid_cycles(edges, graph, graph.cycles(stuck));
       continue;
     }
     const std::vector<Fault> faults = replayer_.faults(schedule);
@@ -530,14 +543,37 @@ void Solver::Encoding::assume(Index a, Index b, const Clock& needed) {
     last.push_back(matters_[i] ? i : last_before(i));
     encode_up_to(last.back());
   }
-  for (const Index i : last) solver_.assume(in(i));
-  solver_.assume(-in(a));
-  solver_.assume(-in(b));
+  assumed_.clear();
+  for (const Index i : last) assume(i, true);
+  assume(a, false);
+  assume(b, false);
   // Neither is what comes after them.
   for (const Index i : named_) {
     const Index own = model_.thread(i) == model_.thread(a) ? a : model_.thread(i) == model_.thread(b) ? b : kNone;
-    if (own != kNone && i > own && !is_encoded_[i]) solver_.assume(-in(i));
+    if (own != kNone && i > own && !is_encoded_[i]) assume(i, false);
   }
+}
+
+void Solver::Encoding::assume(Index i, bool is_in) {
+  assumed_.push_back({i, is_in});
+  solver_.assume(is_in ? in(i) : -in(i));
+}
+
+// What it took to refute a pair refutes others: most pairs of two places differ in little else than when.
+void Solver::Encoding::remember_refutation() {
+  std::vector<Assumption> core;
+  for (const Assumption& a : assumed_)
+    if (solver_.failed(a.is_in ? in_[a.event] : -in_[a.event])) core.push_back(a);
+  refutations_.push_back(std::move(core));
+}
+
+bool Solver::Encoding::refutes(Index a, Index b, const Clock& needed) const {
+  const auto holds = [&](const Assumption& x) {
+    const Thread t = model_.thread(x.event);
+    if (x.is_in) return needed[t] > model_.position(x.event);
+    return (t == model_.thread(a) && x.event >= a) || (t == model_.thread(b) && x.event >= b);
+  };
+  return std::ranges::any_of(refutations_, [&](const auto& core) { return std::ranges::all_of(core, holds); });
 }
 
 Solver::Solver(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
@@ -547,6 +583,9 @@ Solver::~Solver() = default;
 Solver::Answer Solver::ask(Index a, Index b, const Clock& needed) {
   if (encoding_ == nullptr) encoding_ = std::make_unique<Encoding>(model_, must_, replayer_, limits_);
   return encoding_->ask(a, b, needed);
+}
+bool Solver::refutes(Index a, Index b, const Clock& needed) const {
+  return encoding_ != nullptr && encoding_->refutes(a, b, needed);
 }
 const Schedule& Solver::witness() const { return encoding_->witness; }
 uint64_t Solver::rounds() const { return encoding_ == nullptr ? 0 : encoding_->rounds; }

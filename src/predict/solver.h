@@ -33,6 +33,8 @@ class Solver {
   enum class Answer : uint8_t { Race, NoRace, Unknown };
   // `needed`: what every reordering that shows them runs (needed.h).
   Answer ask(Index a, Index b, const Clock& needed);
+  // Whether what refuted another pair refutes this one.
+  bool refutes(Index a, Index b, const Clock& needed) const;
   const Schedule& witness() const;  // after Answer::Race
   uint64_t rounds() const;          // schedules that were proposed so far
 
