@@ -20,12 +20,13 @@ PF_REAL(pthread_cond_clockwait);
 
 struct Waiting {
   Thread* thread;
-  uintptr_t condition, mutex;
+  uintptr_t condition, mutex, pc;
 };
 
 void woken(void* p) {
   const auto& w = *static_cast<Waiting*>(p);
   const Scope scope(*w.thread);
+  const CalledAt here(w.pc);
   host::wake(*w.thread, w.condition);
   lock_taken(*w.thread, w.mutex, LockMode::Write);
 }
@@ -36,7 +37,7 @@ int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
   Thread* t = current();
   if (t == nullptr) return wait();
   lock_memory::used(*t, c, pc);  // only here: once woken, it may be gone
-  Waiting waiting{t, address_of(c), address_of(m)};
+  Waiting waiting{t, address_of(c), address_of(m), pc};
   {
     const Scope scope(*t);
     host::wait(*t, waiting.condition);
@@ -53,6 +54,7 @@ void notify(pthread_cond_t* c, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
   lock_memory::used(*t, c, pc);
+  const CalledAt here(pc);
   host::notify(*t, address_of(c));
 }
 

@@ -58,7 +58,8 @@ inline void note_write(Thread& t, const volatile void* p, std::size_t n, uintptr
   if (n != 0) host::access(t, address_of(p), n, true, pc);
 }
 
-// Memory allocated and freed meanwhile was so where the program called, whatever library function calls malloc.
+// Memory allocated and freed meanwhile was so where the program called, whatever library function calls malloc; and so was what is
+// recorded of locks and conditions.
 class [[nodiscard]] CalledAt {
  public:
   explicit CalledAt(uintptr_t pc) : thread_(self), before_(thread_ == nullptr ? 0 : thread_->caller) {

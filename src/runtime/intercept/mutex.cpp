@@ -51,7 +51,10 @@ int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
   lock_memory::about_to_use(*t, lock, pc);
   const int result = real();
   if (result != 0 && result != EOWNERDEAD) return result;  // a robust mutex whose owner died is taken all the same
-  lock_taken(*t, address_of(lock), mode);
+  {
+    const CalledAt here(pc);
+    lock_taken(*t, address_of(lock), mode);
+  }
   lock_memory::used(*t, lock, pc);
   return result;
 }
@@ -108,6 +111,7 @@ void lock_taken(Thread& t, uintptr_t lock, LockMode mode) {
 
 void lock_given_up(Thread& t, uintptr_t lock, uintptr_t pc) {
   const Scope scope(t);
+  const CalledAt here(pc);
   const Held* held = held_as(t, lock);
   const LockMode mode = held != nullptr ? held->mode : LockMode::Write;
   host::release(t, lock, mode);

@@ -3,6 +3,7 @@
 // RUN: %cxx -O1 %s -o %t && %exits 0 %photofinish run -- %t
 // RUN: %photofinish -q record -o %t.pft -- %t
 // RUN: %exits 66 %photofinish analyze %t.pft -e mc --json > %t.json
+// RUN: %exits 66 %photofinish analyze %t.pft -e mc | %FileCheck --check-prefix=WITNESS %s
 // RUN: %exits 66 %photofinish confirm %t.json -- %t | %FileCheck %s
 // RUN: %exits 66 %photofinish confirm --json --attempts 20 %t.json:1 %t | %FileCheck --check-prefix=JSON %s
 #include <pthread.h>
@@ -12,7 +13,7 @@ int plain, guarded;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void enter(int value) {
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&mutex);  // WITNESS: acq({{.*}}) at enter {{.*}}lucky_race.cpp:[[@LINE]]
   guarded = value;
   pthread_mutex_unlock(&mutex);
 }
