@@ -96,12 +96,11 @@ Result<Shard> parse_shard(const Request& request, const std::vector<Chain>& chai
   return shard;
 }
 
-std::vector<FoundRace> real_ones_first(const std::vector<FoundRace>& races) {
+std::vector<FoundRace> real_ones_first(std::vector<FoundRace>&& races) {
   std::vector<FoundRace> sorted;
-  for (const bool real : {true, false}) {
-    std::ranges::copy_if(races, std::back_inserter(sorted),
-                         [&](const FoundRace& r) { return (r.record.verdict == Verdict::Real) == real; });
-  }
+  for (const bool real : {true, false})
+    for (FoundRace& r : races)
+      if ((r.record.verdict == Verdict::Real) == real) sorted.push_back(std::move(r));
   return sorted;
 }
 
@@ -135,7 +134,7 @@ Status run_pass(Pass& pass, const Request& request, const Globals& globals) {
     c.findings = c.detector->findings();
     c.spent += steady_clock::now() - start;
     c.processor += Seconds(c.findings.processor_seconds);
-    if (request.shard.empty()) c.findings.races = real_ones_first(c.findings.races);
+    if (request.shard.empty()) c.findings.races = real_ones_first(std::move(c.findings.races));
   }
   return Done{};
 }
@@ -212,6 +211,7 @@ report::Summary summarize(const RunningChain& c, const Pass& pass, const std::st
   for (const RuleCount& r : f.rules) s.rules.emplace_back(r.rule, r.count);
   if (f.sampling) s.sampling = summarize(*f.sampling);
   s.unknown = f.unknown;
+  for (const RuleCount& r : f.found_by) s.found_by.emplace_back(r.rule, r.count);
   return s;
 }
 

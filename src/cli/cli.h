@@ -35,6 +35,7 @@ struct Verbs {
 void add_analyze(const Verbs& verbs);
 void add_attach(const Verbs& verbs);
 void add_collect(const Verbs& verbs);
+void add_confirm(const Verbs& verbs);
 void add_ctl(const Verbs& verbs);
 void add_engines(const Verbs& verbs);
 void add_merge(const Verbs& verbs);

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/mistyped.h"
 
@@ -24,13 +25,14 @@ std::vector<std::string> take_from(std::vector<std::string>& words, std::size_t 
 
 std::vector<std::string> split_command(const CLI::App& app, std::vector<std::string>& words) {
   const CLI::App* verb = nullptr;
+  bool has_race = false;  // of confirm, the one word that is its own
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (verb != nullptr && words[i] == "--") return take_from(words, i, i + 1);
     if (words[i].starts_with('-')) {
       if (value_follows(verb == nullptr ? app : *verb, words[i])) ++i;
     } else if (verb != nullptr) {
-      return take_from(words, i, i);
-    } else if (words[i] == "run" || words[i] == "sample" || words[i] == "record") {
+      if (verb->get_name() != "confirm" || std::exchange(has_race, true)) return take_from(words, i, i);
+    } else if (words[i] == "run" || words[i] == "sample" || words[i] == "record" || words[i] == "confirm") {
       verb = app.get_subcommand(words[i]);
     } else {
       return {};

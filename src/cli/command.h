@@ -6,7 +6,7 @@
 
 namespace pf::cli {
 
-// `run` and `sample` end at the first word that is neither an option nor its value, or at "--". Takes the program and its arguments
+// `run`, `record`, `sample` and, after its race, `confirm` end at the first word that is neither an option nor its value, or at "--". Takes the program and its arguments
 // off `words`, and returns them; nothing for another verb.
 std::vector<std::string> split_command(const CLI::App& app, std::vector<std::string>& words);
 

@@ -90,6 +90,7 @@ int run(int argc, char** argv) {
   add_sample(verbs);
   add_attach(verbs);
   add_record(verbs);
+  add_confirm(verbs);
   add_wrappers(verbs);
   add_analyze(verbs);
   add_trace(verbs);

@@ -116,6 +116,8 @@ Json merge_summaries(const std::vector<Json>& summaries, const std::vector<Json>
       merged["rules"][rule] = merged.at("rules").at(rule).get<uint64_t>() + count.get<uint64_t>();
   }
   merged["races"] = races.size();
+  for (auto& [by, count] : merged.at("found_by").items())
+    count = std::ranges::count(races, by, [](const Json& r) { return r.value("found_by", ""); });
   merged["potential"] = std::ranges::count(races, "potential", [](const Json& r) { return r.at("verdict"); });
   return merged;
 }

@@ -81,6 +81,8 @@ report::Race name_race(const FoundRace& found, const Chain& chain, const Diction
   }
   race.window = found.window;
   if (found.window) race.pair = fmt::format("{}-{}-{:#x}", r.pair().low, r.pair().high, r.pair().object);
+  race.found_by = found.found_by;
+  race.witness.reserve(found.witness.size());
   for (const WitnessStep& s : found.witness) race.witness.push_back(name_witness(s, names));
   return race;
 }

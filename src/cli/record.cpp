@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Request {
   std::string output;
+  std::string recover;           // a folder that was left behind
   uint64_t limit = 0, ring = 0;  // of the recording as it is made; 0 for none
   bool no_values = false;
   RecordFilter filter;
@@ -144,17 +145,33 @@ class Merger {
   std::optional<SignalGate> gate_;
 };
 
-void tell(const Request& request, const Recording& recording, const Merged& merged, double ran, double took) {
+void tell(const Request& request, const Recording& recording, const Merged& merged, std::optional<double> ran,
+          double took) {
   if (recording.is_cut()) fmt::print(stderr, "photofinish: the ring was full: the trace has the end of the program\n");
   if (recording.damaged() != 0)
     fmt::print(stderr, "photofinish: of {} threads the records are damaged; they end there\n", recording.damaged());
   std::error_code error;
   const uint64_t bytes = request.output == "-" ? 0 : fs::file_size(request.output, error);
-  fmt::print(stderr, "recorded {} events of {} threads in {:.2f} s, {} MB of records, merged in {:.2f} s\n",
-             merged.events, merged.threads, ran, recording.bytes_total() >> 20, took);
+  fmt::print(stderr, "{} {} events of {} threads{}, {} MB of records, merged in {:.2f} s\n",
+             ran ? "recorded" : "recovered", merged.events, merged.threads,
+             ran ? fmt::format(" in {:.2f} s", *ran) : "", recording.bytes_total() >> 20, took);
   if (bytes == 0 || error || merged.events == 0) return;
   fmt::print(stderr, "{}: {} bytes, {:.2f} an event\n", request.output, bytes,
              static_cast<double>(bytes) / static_cast<double>(merged.events));
+}
+
+// From the windows in the folder to the trace. `ran`: how long it took to record, if that is known.
+Status merge(const Request& request, const std::string& folder, const std::string& raw, TraceWriter& writer,
+             std::optional<double> ran, const Globals& globals) {
+  RecordNames names(request.filter);
+  read_modules(raw, names);
+  Result<Recording> recording = Recording::open(folder);
+  if (!recording) return recording.error();
+  const Clock::time_point start = Clock::now();
+  const Result<Merged> merged = Merger(*recording, names, writer, globals.progress()).merge();
+  if (!merged) return merged.error();
+  if (!globals.quiet) tell(request, *recording, *merged, ran, seconds_since(start));
+  return Done{};
 }
 
 // The program's status, once its trace is written.
@@ -180,19 +197,37 @@ Result<int> record_program(const Request& request, const std::vector<std::string
                              "-fsanitize=thread, dynamically linked)",
                              command.front())};
   }
-  RecordNames names(request.filter);
-  read_modules(*raw, names);
-  Result<Recording> recording = Recording::open(directory->path());
-  if (!recording) return recording.error();
-  const Clock::time_point ended = Clock::now();
-  const Result<Merged> merged = Merger(*recording, names, **writer, globals.progress()).merge();
+  const Status merged = merge(request, directory->path(), *raw, **writer, ran, globals);
   if (!merged) return merged.error();
-  if (!globals.quiet) tell(request, *recording, *merged, ran, seconds_since(ended));
   return status;
 }
 
+// The process that recorded, by the name of its raw file.
+pid_t recorded_process(const std::string& raw) { return std::atoi(fs::path(raw).filename().c_str()); }
+
+// What a photofinish that was killed has left behind: the program went on recording without it.
+Outcome recover(Request request, const Globals& globals) {
+  const std::string folder = fs::path(request.recover + "/").parent_path().string();
+  const std::optional<std::string> raw = raw_file(folder);
+  if (!raw) return Error{fmt::format("{} is no folder of a recording (FILE.recording-*)", request.recover)};
+  if (const pid_t pid = recorded_process(*raw); kill(pid, 0) == 0)
+    return Error{fmt::format("process {} is still there, and may be recording into {}", pid, folder)};
+  if (request.output.empty()) request.output = folder.substr(0, folder.rfind(".recording-"));
+  if (request.output == folder) return Error{"--recover: no trace given (-o FILE)"};
+  Result<std::unique_ptr<TraceWriter>> writer = create_trace(request.output);
+  if (!writer) return writer.error();
+  if (const Status merged = merge(request, folder, *raw, **writer, {}, globals); !merged) return merged.error();
+  const RunDirectory done(folder);  // which removes it
+  return 0;
+}
+
 Outcome record(const Request& request, const std::vector<std::string>& command, const Globals& globals) {
+  if (!request.recover.empty()) {
+    if (!command.empty()) return Error{"--recover takes no program: what it did is recorded"};
+    return recover(request, globals);
+  }
   if (command.empty()) return Error{"record: no program given (see photofinish record --help)"};
+  if (request.output.empty()) return Error{"record: no trace given (-o FILE)"};
   if (request.limit != 0 && request.ring != 0) return Error{"--limit and --ring: one of them"};
   const Result<int> status = record_program(request, command, globals);
   if (!status) return status.error();
@@ -209,7 +244,12 @@ void add_record(const Verbs& verbs) {
   CLI::App* verb = verbs.app.add_subcommand("record", "Run an instrumented program and write a trace of it");
   auto request = std::make_shared<Request>();
   auto shown_only = std::make_shared<std::vector<std::string>>();
-  verb->add_option("-o,--output", request->output, "The trace: a .pft file, or .txt")->required()->type_name("FILE");
+  verb->add_option("-o,--output", request->output, "The trace: a .pft file, or .txt")->type_name("FILE");
+  verb->add_option(
+          "--recover", request->recover,
+          "Make a trace of what a photofinish that was killed has left behind, FILE.recording-*, up to the last "
+          "event; run no program")
+      ->type_name("FOLDER");
   const auto patterns = [&](const char* name, std::vector<std::string>& to, const char* help) {
     verb->add_option(name, to, help)->take_all()->allow_extra_args(false)->type_name("PATTERN");
   };

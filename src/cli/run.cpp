@@ -1,7 +1,6 @@
 // photofinish run: runs an instrumented program under detection and reports its races while it runs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -52,26 +51,6 @@ Result<std::filesystem::path> runtime_of(const Chain& chain) {
                                           : fmt::format("available: {}", fmt::join(others, ", ")))};
 }
 
-// Until the program has ended: reports come out as they come in, signals go to the program.
-int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const report::RunFollower::Take& take) {
-  int status = 0;
-  while (!has_ended(program, status)) {
-    pollfd ready[] = {{gate.fd(), POLLIN, 0}, {follower.fd(), POLLIN, 0}};
-    poll(ready, 2, gate.fd() < 0 || follower.fd() < 0 ? 200 : -1);  // no descriptor left: ask now and then
-    gate.forward(program);
-    follower.drain(take);
-  }
-  follower.drain(take);
-  return status;
-}
-
-void say_not_instrumented(const std::string& program) {
-  fmt::print(stderr,
-             "photofinish: {} is not instrumented: build it with pf-c++ or pf-cc (or with -fsanitize=thread, "
-             "dynamically linked)\n",
-             program);
-}
-
 // What the command line and the environment ask for, checked before the program starts.
 struct Plan {
   Chain chain;
@@ -96,7 +75,7 @@ class Runs {
     for (uint64_t trial = 0; status && trial < plan_.trials && !gate_.stopped(); ++trial) status = run_once(trial);
     progress_.hide();
     if (!session_) return status;
-    if (!instrumented_) say_not_instrumented(plan_.command.front());
+    if (!instrumented_) fmt::print(stderr, "photofinish: {}\n", not_instrumented(plan_.command.front()));
     std::signal(SIGPIPE, SIG_IGN);  // the last reports
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
     session_->finish(spent.count(), plan_.with_rates);

@@ -1,6 +1,7 @@
 #include "cli/supervise.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -26,6 +27,23 @@ Environment environment_of(const std::string& chain, const std::string& run, con
     environment.emplace_back("PHOTOFINISH_PRELOADED", "1");
   }
   return environment;
+}
+
+int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const report::RunFollower::Take& take) {
+  int status = 0;
+  while (!has_ended(program, status)) {
+    pollfd ready[] = {{gate.fd(), POLLIN, 0}, {follower.fd(), POLLIN, 0}};
+    poll(ready, 2, gate.fd() < 0 || follower.fd() < 0 ? 200 : -1);  // no descriptor left: ask now and then
+    gate.forward(program);
+    follower.drain(take);
+  }
+  follower.drain(take);
+  return status;
+}
+
+std::string not_instrumented(const std::string& program) {
+  return fmt::format(
+      "{} is not instrumented: build it with pf-c++ or pf-cc (or with -fsanitize=thread, dynamically linked)", program);
 }
 
 int exit_code(int status, bool found, const report::RunOptions& options) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/target.h"
+#include "report/follow.h"
 #include "report/run_options.h"
 
 namespace pf::cli {
@@ -19,6 +20,11 @@ struct IgnoredPipes {
   ~IgnoredPipes() { std::signal(SIGPIPE, before); }
   void (*before)(int);
 };
+
+// Until the program has ended: reports come out as they come in, signals go to the program. Its status, as waitpid() has it.
+int follow(pid_t program, SignalGate& gate, report::RunFollower& follower, const report::RunFollower::Take& take);
+
+std::string not_instrumented(const std::string& program);
 
 // Of photofinish itself, from the program's status as waitpid() has it.
 int exit_code(int status, bool found, const report::RunOptions& options);

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace pf::cli {
 namespace {
@@ -64,6 +65,18 @@ void SignalGate::forward(pid_t program) {
 bool SignalGate::stopped() {
   forward(kNobody);
   return stopped_;
+}
+
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+  const auto is_executable = [](const std::filesystem::path& path) { return access(path.c_str(), X_OK) == 0; };
+  if (name.find('/') != name.npos)
+    return is_executable(name) ? std::optional<std::filesystem::path>(name) : std::nullopt;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (const auto found = std::filesystem::path(folder) / name; is_executable(found)) return found;
+  }
+  return {};
 }
 
 Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment,

@@ -3,6 +3,8 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +39,9 @@ class SignalGate {
   bool stopped_ = false;
   sigset_t original_;
 };
+
+// As a shell finds it.
+std::optional<std::filesystem::path> find_program(const std::string& name);
 
 // Fails if the program cannot be executed.
 Result<pid_t> start_program(const std::vector<std::string>& command, const Environment& environment,

@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/runtime_files.h"
+#include "cli/target.h"
 
 namespace pf::cli {
 
@@ -263,16 +264,6 @@ Environment:
   {1}   the compiler (default: {2})
 )";
 
-bool on_path(const std::string& name) {
-  if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((fs::path(folder) / name).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 Words default_compilers(bool cxx) {
   return cxx ? Words{"clang++-19", "clang++", "g++"} : Words{"clang-19", "clang", "gcc"};
 }
@@ -297,11 +288,12 @@ Result<Compiler> choose_compiler(bool cxx) {
   if (wish != nullptr && *wish != '\0') {
     std::istringstream words(wish);
     const Words command{std::istream_iterator<std::string>(words), {}};
-    if (command.empty() || !on_path(command.front())) return Error{fmt::format("{}: there is no '{}'", variable, wish)};
+    if (command.empty() || !find_program(command.front()))
+      return Error{fmt::format("{}: there is no '{}'", variable, wish)};
     return Compiler{kind_of(command), command};
   }
   for (const std::string& name : default_compilers(cxx)) {
-    if (on_path(name)) return Compiler{kind_of({name}), {name}};
+    if (find_program(name)) return Compiler{kind_of({name}), {name}};
   }
   return Error{
       fmt::format("no compiler found ({}); name one by {}", fmt::join(default_compilers(cxx), ", "), variable)};

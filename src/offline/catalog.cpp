@@ -17,8 +17,9 @@ namespace {
 
 template <template <class> class... D>
 constexpr auto infos(DetectorList<D...>) {
-  return std::array{&D<OfflineEnv>::kInfo..., &kCollisionInfo,   &predict::kHbInfo,   &predict::kCpInfo,
-                    &predict::kSyncpInfo,     &predict::kMcInfo, &predict::kRditInfo, &kTreeInfo,
+  return std::array{&D<OfflineEnv>::kInfo..., &kCollisionInfo,      &predict::kHbInfo,
+                    &predict::kCpInfo,        &predict::kSyncpInfo, &predict::kOsrInfo,
+                    &predict::kMcInfo,        &predict::kRditInfo,  &kTreeInfo,
                     &kLiteRaceInfo,           &kCarismaInfo};
 }
 constexpr auto kInfos = infos(Detectors{});

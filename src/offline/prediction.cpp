@@ -17,6 +17,7 @@ predict::Settings settings_of(const StageSpec& spec, Shard shard) {
   if (spec.info == &predict::kHbInfo) s.method = Method::Hb;
   if (spec.info == &predict::kCpInfo) s.method = Method::Cp;
   if (spec.info == &predict::kSyncpInfo) s.method = Method::SyncP;
+  if (spec.info == &predict::kOsrInfo) s.method = Method::Osr;
   if (spec.info == &predict::kRditInfo) s.method = Method::Rdit;
   const auto number = [&](std::string_view name, uint64_t fallback) {
     const auto it = spec.options.find(name);
@@ -56,15 +57,18 @@ class PredictorStage final : public DetectorStage {
         race->first_locks = p.first_locks;
         race->second_locks = p.second_locks;
         race->witness = p.witness;
+        race->found_by = name(p.found_by);
         if (is_shard_) race->window = window.number;
       }
     }
-    if (!is_shard_) f.races = log.races();
+    if (!is_shard_) f.races = log.take_races();
     f.dynamic_races = is_shard_ ? f.races.size() : log.dynamic_races();
-    const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,  tally.preserving, tally.solved,
-                               tally.refuted, tally.unknown, tally.rounds, tally.missing};
+    const uint64_t counts[] = {tally.windows, tally.ordered, tally.known,   tally.preserving, tally.reversed,
+                               tally.solved,  tally.refuted, tally.unknown, tally.rounds,     tally.missing};
     for (std::size_t i = 0; i < std::size(counts); ++i) f.rules.push_back({predict::kRules[i], counts[i]});
     f.unknown = tally.unknown;
+    for (const std::string_view by : predict::kFoundByNames)
+      f.found_by.push_back({by, static_cast<uint64_t>(std::ranges::count(f.races, by, &FoundRace::found_by))});
     f.events = events_;
     f.accesses = accesses_;
     f.threads = predictor_.threads();

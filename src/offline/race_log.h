@@ -14,6 +14,7 @@ class RaceLog {
   FoundRace* add(const RaceRecord& race);
 
   const std::vector<FoundRace>& races() const { return races_; }
+  std::vector<FoundRace> take_races() { return std::move(races_); }  // at the end
   uint64_t dynamic_races() const { return dynamic_; }
 
  private:

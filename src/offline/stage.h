@@ -40,6 +40,7 @@ struct FoundRace {
       first_epoch{};  // potential, if nothing but locks orders the pair: of the first access, in full happens-before
   std::optional<HiddenBy> hidden_by{};  // the same, once explain.h has looked
   std::vector<WitnessStep> witness{};   // predicted: a schedule that ends with the two accesses side by side
+  std::string_view found_by{};          // the same: which way of looking for it found the schedule
   std::optional<uint64_t> window{};     // of a shard: in which window, for merging
 };
 
@@ -56,6 +57,7 @@ struct Findings {
   std::optional<SamplingCounts> sampling = {};
   double processor_seconds = 0;          // on threads of its own
   std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
+  std::vector<RuleCount> found_by = {};  // of a predictor: how many races each way of looking found
 };
 
 class DetectorStage {

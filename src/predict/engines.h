@@ -5,18 +5,19 @@
 namespace pf::predict {
 
 // What became of the pairs that conflict: see Tally.
-inline constexpr std::string_view kRules[] = {"windows",       "ordered or locked", "known already",
-                                              "by kept order", "by the solver",     "refuted",
-                                              "unknown",       "schedules tried",   "missing calls"};
+inline constexpr std::string_view kRules[] = {"windows",          "ordered or locked", "known already", "by kept order",
+                                              "by sync reversal", "by the solver",     "refuted",       "unknown",
+                                              "schedules tried",  "missing calls"};
 
 #define PF_WINDOW_OPTIONS                                                                                              \
   {"window", "N", "10000", "events of a window; races are looked for within one"},                                     \
       {"jobs", "N", "0", "windows worked on at once; 0: one for each core, the result is the same"}
 #define PF_SOLVER_OPTIONS                                                                                              \
-  {"steps", "N", "20000", "thousands of steps that Z3 may take for a pair (its rlimit), the same on every machine"},   \
-      {"timeout", "N", "60000", "milliseconds that Z3 may take for a pair, in case its steps take long"},              \
+  {"steps", "N", "100",                                                                                                \
+   "thousands of schedules and conflicts that the solver may try for a pair, the same on every machine"},              \
+      {"timeout", "N", "60000", "milliseconds that the solver may take for a pair, in case its steps take long"},      \
       {"tries", "N", "64",                                                                                             \
-       "pairs of one pair of sites and variable that Z3 may refute in a window; the rest is unknown"}
+       "pairs of one pair of sites and variable that the solver may refute in a window; the rest is unknown"}
 inline constexpr OptionInfo kSyncpOptions[] = {PF_WINDOW_OPTIONS};
 inline constexpr OptionInfo kSolverOptions[] = {PF_WINDOW_OPTIONS, PF_SOLVER_OPTIONS};
 inline constexpr OptionInfo kRelationOptions[] = {
@@ -58,10 +59,19 @@ inline constexpr EngineInfo kSyncpInfo = {
     .options = kSyncpOptions,
     .rules = kRules,
 };
+inline constexpr EngineInfo kOsrInfo = {
+    .name = "osr",
+    .kind = StageKind::Predictor,
+    .summary = "optimistic sync-reversal over windows: syncp, and the sections around the two accesses may come last",
+    .guarantee = "every race has a witness that was replayed; all that syncp has, nothing that mc has not",
+    .source = "Shi, Mathur, Pavlogiannis, OOPSLA 2024",
+    .options = kSyncpOptions,
+    .rules = kRules,
+};
 inline constexpr EngineInfo kMcInfo = {
     .name = "mc",
     .kind = StageKind::Predictor,
-    .summary = "maximal causality over windows: every race that a schedule of the same events has, by Z3",
+    .summary = "maximal causality over windows: every race that a schedule of the same events has",
     .guarantee = "exactly the predictable races of a window, each with a witness that was replayed; what a limit left "
                  "open is counted as unknown",
     .source = "TREE and RDIT §4.4, §5.2",

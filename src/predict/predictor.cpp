@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "predict/cp.h"
+#include "predict/needed.h"
+#include "predict/osr.h"
 #include "predict/syncp.h"
 
 namespace pf::predict {
@@ -22,7 +24,9 @@ class Investigation {
     if (settings.method == Method::Cp) cp_ = std::make_unique<CausallyPrecedes>(model_, hb_, heeds_missing_);
     if (settings.raw) return;
     kept_ = std::make_unique<Order>(model_, Relation::Kept, heeds_missing_);
-    preserving_ = std::make_unique<SyncPreserving>(model_, *kept_);
+    cuts_ = std::make_unique<Cuts>(model_);
+    needed_ = std::make_unique<Needed>(model_, must_, *cuts_);
+    preserving_ = std::make_unique<SyncPreserving>(model_, *kept_, *cuts_);
   }
 
   WindowResult run() {
@@ -86,21 +90,35 @@ class Investigation {
       ++tally.known;
       return;
     }
-    const std::optional<Schedule> witness = settings_.raw ? Schedule{} : find_witness(a, b, attempts);
+    const std::optional<Witness> witness = settings_.raw ? Witness{} : find_witness(a, b, attempts);
     if (!witness) return;
     attempts.has_race = true;
     add(race, a, b, *witness);
   }
 
-  std::optional<Schedule> find_witness(Index a, Index b, Attempts& attempts) {
+  struct Witness {
+    Schedule schedule{};
+    FoundBy by = FoundBy::KeptOrder;
+  };
+
+  std::optional<Witness> find_witness(Index a, Index b, Attempts& attempts) {
     Tally& tally = result_.tally;
-    // The replay fails only where the trace itself is no run, as when a release has no acquire.
-    std::optional<Schedule> found = preserving_->find(a, b);
-    if (found && replayer_.faults(*found).empty() && replayer_.leads_to(*found, a, b)) {
+    if (const auto found = preserving_->find(a, b); found && is_witness(*found, a, b)) {
       ++tally.preserving;
-      return found;
+      return Witness{*found, FoundBy::KeptOrder};
     }
-    if (settings_.method == Method::SyncP) {
+    if (settings_.method != Method::SyncP) {
+      if (const auto found = reversal().find(a, b); found && is_witness(*found, a, b)) {
+        ++tally.reversed;
+        return Witness{*found, FoundBy::SyncReversal};
+      }
+    }
+    if (settings_.method == Method::SyncP || settings_.method == Method::Osr) {
+      ++tally.refuted;
+      return {};
+    }
+    const std::optional<Clock> needed = needed_->by(a, b);
+    if (!needed || solver_.refutes(a, b, *needed)) {
       ++tally.refuted;
       return {};
     }
@@ -109,12 +127,22 @@ class Investigation {
       return {};
     }
     ++attempts.made;
-    switch (solver_.ask(a, b)) {
-      case Solver::Answer::Race: ++tally.solved; return solver_.witness();
+    switch (solver_.ask(a, b, *needed)) {
+      case Solver::Answer::Race: ++tally.solved; return Witness{solver_.witness(), FoundBy::Solver};
       case Solver::Answer::NoRace: ++tally.refuted; return {};
       case Solver::Answer::Unknown: ++tally.unknown; return {};
     }
     return {};
+  }
+
+  // It is not only where the trace itself is no run, as when a release has no acquire.
+  bool is_witness(const Schedule& schedule, Index a, Index b) const {
+    return replayer_.faults(schedule).empty() && replayer_.leads_to(schedule, a, b);
+  }
+
+  const SyncReversal& reversal() {
+    if (reversal_ == nullptr) reversal_ = std::make_unique<SyncReversal>(model_, *kept_, *cuts_);
+    return *reversal_;
   }
 
   // By the relation that the method is about.
@@ -142,16 +170,16 @@ class Investigation {
     return race;
   }
 
-  void add(const RaceRecord& race, Index a, Index b, const Schedule& schedule) {
+  void add(const RaceRecord& race, Index a, Index b, const Witness& found) {
     const auto locks = [&](Index i) {
       std::vector<HeldLock> held;
       for (const Window::Held& h : model_.held(i))
         held.push_back({h.lock, h.writes > 0 ? LockMode::Write : LockMode::Read});
       return held;
     };
-    Prediction p{race, locks(a), locks(b), number(a), number(b), {}};
+    Prediction p{race, locks(a), locks(b), number(a), number(b), {}, found.by};
     if (!settings_.raw) {
-      for (const Index i : schedule) p.witness.push_back(step(i));
+      for (const Index i : found.schedule) p.witness.push_back(step(i));
       p.witness.push_back(step(a));
       p.witness.push_back(step(b));
     }
@@ -173,7 +201,10 @@ class Investigation {
   Solver solver_;
   std::unique_ptr<CausallyPrecedes> cp_;
   std::unique_ptr<Order> kept_;
+  std::unique_ptr<Cuts> cuts_;
+  std::unique_ptr<Needed> needed_;
   std::unique_ptr<SyncPreserving> preserving_;
+  std::unique_ptr<SyncReversal> reversal_;            // once a pair needs it
   std::vector<std::map<Thread, Accesses>> accesses_;  // by cell, since its memory was last given away
   std::vector<Index> looked_at_;                      // of each access: by which later one
   std::map<RacePair, Attempts> attempts_;
@@ -194,6 +225,7 @@ Tally& Tally::operator+=(const Tally& o) {
   ordered += o.ordered;
   known += o.known;
   preserving += o.preserving;
+  reversed += o.reversed;
   solved += o.solved;
   refuted += o.refuted;
   unknown += o.unknown;
@@ -225,7 +257,7 @@ void Predictor::process(std::span<const Event> batch) { cutter_.process(batch); 
 void Predictor::submit(Window&& window) {
   if (window.number % settings_.shards != settings_.shard) return;
   if (settings_.jobs == 1) {
-    results_.push_back(predict(window, settings_));
+    keep(predict(window, settings_));
     return;
   }
   std::unique_lock lock(mutex_);
@@ -233,6 +265,18 @@ void Predictor::submit(Window&& window) {
   changed_.wait(lock, [&] { return waiting_.size() < settings_.jobs; });
   waiting_.push_back(std::move(window));
   changed_.notify_all();
+}
+
+// A race is shown by its first window, or the first that has it as a real one; what the others had to show would be most of the memory.
+// Whoever merges shards decides for himself.
+void Predictor::keep(WindowResult&& result) {
+  for (Prediction& p : result.races) {
+    if (settings_.shards > 1) break;
+    uint64_t& first = first_.try_emplace({p.record.pair(), p.record.verdict}, result.number).first->second;
+    if (first < result.number) p.witness = {};
+    first = std::min(first, result.number);
+  }
+  results_.push_back(std::move(result));
 }
 
 void Predictor::work() {
@@ -248,7 +292,7 @@ void Predictor::work() {
     WindowResult result = predict(window, settings_);
     result.processor_seconds = processor_seconds() - start;
     lock.lock();
-    results_.push_back(std::move(result));
+    keep(std::move(result));
     changed_.notify_all();
   }
 }

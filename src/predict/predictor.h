@@ -3,7 +3,8 @@
 //
 //   candidates          conflicting pairs that Must does not order and no lock keeps apart
 //   hb, cp              of them those that the relation leaves unordered; syncp, mc, rdit: all
-//   witness             a sync-preserving reordering if there is one; else, for all but syncp, one that the solver finds
+//   witness             the first to find one: a sync-preserving reordering; for all but syncp, a sync-reversal; for all but these
+//                       two, the solver
 //   replay              every witness, before it is reported
 //
 // A pair of sites and an object are reported once for each window; a window is a function of its events alone, so the number of threads that
@@ -11,6 +12,7 @@
 #pragma once
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,13 +24,18 @@
 
 namespace pf::predict {
 
-enum class Method : uint8_t { Hb, Cp, SyncP, Mc, Rdit };
+enum class Method : uint8_t { Hb, Cp, SyncP, Osr, Mc, Rdit };
+
+// Who found a witness, in the order in which they are asked.
+enum class FoundBy : uint8_t { KeptOrder, SyncReversal, Solver };
+inline constexpr std::string_view kFoundByNames[] = {"kept order", "sync reversal", "solver"};
+constexpr std::string_view name(FoundBy by) { return kFoundByNames[static_cast<unsigned>(by)]; }
 
 struct Settings {
   Method method = Method::Mc;
   bool raw = false;  // hb, cp: the relation itself, without witnesses
   uint64_t window = 10'000;
-  Limits limits{.steps = 20'000'000, .milliseconds = 60'000};
+  Limits limits{.steps = 100'000, .milliseconds = 60'000};
   uint64_t tries = 64;  // of the solver for one pair of sites and object in a window
   uint64_t jobs = 0;    // 0: one for each core
   // Of n shards, the windows whose number is i modulo n.
@@ -40,6 +47,7 @@ struct Prediction {
   std::vector<HeldLock> first_locks, second_locks;
   uint64_t first_event = 0, second_event = 0;  // their numbers in the trace, from 1
   std::vector<WitnessStep> witness;            // the two accesses last; empty: raw
+  FoundBy found_by = FoundBy::KeptOrder;       // the witness
 };
 
 // How often each of these was the end of it, for a pair that conflicts.
@@ -47,7 +55,7 @@ struct Tally {
   uint64_t windows = 0;
   uint64_t ordered = 0;  // by locks, or by the relation asked for; those that Must orders are not even looked at
   uint64_t known = 0;    // another pair of the same sites and object was a race in this window
-  uint64_t preserving = 0, solved = 0;  // a race, by that kind of witness
+  uint64_t preserving = 0, reversed = 0, solved = 0;  // a race, by that kind of witness
   uint64_t refuted = 0;
   uint64_t unknown = 0;  // a limit was reached, or the tries were used up
   uint64_t rounds = 0;   // schedules that the solver proposed
@@ -77,6 +85,7 @@ class Predictor {
  private:
   void submit(Window&& window);
   void work();
+  void keep(WindowResult&& result);
 
   Settings settings_;
   Cutter cutter_;
@@ -84,6 +93,7 @@ class Predictor {
   std::condition_variable changed_;
   std::deque<Window> waiting_;
   std::vector<WindowResult> results_;
+  std::map<std::pair<RacePair, Verdict>, uint64_t> first_;  // window known to have the race
   bool is_finished_ = false, is_complete_ = false;
   std::vector<std::thread> workers_;
 };

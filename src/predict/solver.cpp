@@ -1,33 +1,66 @@
 #include "predict/solver.h"
 
-#include <z3++.h>
+#include <cadical.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
-#include <queue>
 #include <set>
+
+#include "predict/graph.h"
 
 namespace pf::predict {
 namespace {
 
 constexpr size_t kMaxMatches = 4096;  // posts times takes of a semaphore; beyond, they keep the order of the trace
 
+using Literal = int;  // a variable, or its negation below zero
+using Clause = std::vector<Literal>;
+
+constexpr int kSchedule = 10, kNoSchedule = 20;  // what CaDiCaL answers
+
+// What a question may cost: steps are schedules that are proposed and conflicts on the way, which are the same on every machine.
+class Budget final : public CaDiCaL::Learner, public CaDiCaL::Terminator {
+ public:
+  void start(const Limits& limits) {
+    left_ = limits.steps;
+    deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(limits.milliseconds);
+  }
+  void pay() { left_ -= left_ > 0 ? 1 : 0; }
+  bool is_spent() { return left_ == 0 || terminate(); }
+  int conflicts() const { return static_cast<int>(std::min<uint64_t>(left_, std::numeric_limits<int>::max())); }
+
+  bool learning(int) override {  // a clause, from a conflict
+    pay();
+    return false;
+  }
+  void learn(int) override {}
+  bool terminate() override { return std::chrono::steady_clock::now() >= deadline_; }
+
+ private:
+  uint64_t left_ = 0;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
 }  // namespace
 
 class Solver::Encoding {
  public:
   Encoding(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
-      : model_(model), must_(must), replayer_(replayer), limits_(limits), solver_(context_, "QF_FD"), in_(context_) {
+      : model_(model), must_(must), replayer_(replayer), limits_(limits) {
+    solver_.set("quiet", 1);
+    solver_.set("phase",
+                0);  // what need not run stays out, and what need not change places keeps the order of the trace
+    solver_.connect_learner(&budget_);
+    solver_.connect_terminator(&budget_);
+    add({kTrue});
     find_sections();
+    find_semaphores();
     find_shared_cells();
     choose_events();
-    make_variables();
-    for (const Index i : events_) encode(i);
-    encode_semaphores();
   }
 
-  Answer ask(Index a, Index b);
+  Answer ask(Index a, Index b, const Clock& needed);
+  bool refutes(Index a, Index b, const Clock& needed) const;
   Schedule witness;
   uint64_t rounds = 0;
 
@@ -44,11 +77,12 @@ class Solver::Encoding {
   void choose_events();
   bool matters(Index i) const;
   void find_shared_cells();
-  void make_variables();
+  void encode_up_to(Index i);
   void encode(Index i);
   void encode_read(Index i);
   void encode_wake(Index i);
-  void encode_semaphores();
+  void find_semaphores();
+  void encode_semaphore(uint64_t id);
   void match_tokens(const std::vector<Index>& posts, const std::vector<Index>& takes, uint64_t tokens);
   void keep_order(const std::vector<Index>& posts, const std::vector<Index>& takes);
   void need(Index i, Index before_it);
@@ -58,19 +92,25 @@ class Solver::Encoding {
   void exclude(const Section& x, const Section& y);
   void forbid_write(const Fault& fault);
 
-  z3::expr_vector assumptions(Index a, Index b);
-  uint64_t steps() const;
+  void assume(Index a, Index b, const Clock& needed);
+  void assume(Index i, bool is_in);
+  void remember_refutation();
   // The order of what the solver proposes: as in the trace, wherever it has not decided otherwise.
   struct Edge {
     Index from, to;
   };
-  std::vector<bool> proposed_prefix(const z3::model& found);
-  std::vector<Edge> proposed_edges(const z3::model& found, const std::vector<bool>& prefix);
-  Schedule linearize(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const;
-  void forbid_cycles(const std::vector<Edge>& edges);
-  z3::expr in(Index i) { return in_[static_cast<int>(number_[i])]; }
-  z3::expr before(Index a, Index b);
-  z3::expr fresh() { return context_.bool_const(("s" + std::to_string(fresh_++)).c_str()); }
+  bool encode_proposed();
+  std::vector<bool> proposed_prefix();
+  std::vector<Edge> proposed_edges(const std::vector<bool>& prefix);
+  Graph graph_of(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const;
+  void forbid_cycles(const std::vector<Edge>& edges, const Graph& graph, const std::vector<bool>& left);
+
+  Literal in(Index i);
+  Literal before(Index a, Index b);
+  Literal fresh() { return ++last_variable_; }
+  Literal all_of(const Clause& literals);
+  void add(const Clause& clause);
+  bool is_true(Literal variable) { return solver_.val(variable) > 0; }  // as proposed
   // The last event that matters before i in its thread.
   Index last_before(Index i) const { return last_before_[i]; }
 
@@ -78,23 +118,35 @@ class Solver::Encoding {
   const Order& must_;
   const Replayer& replayer_;
   Limits limits_;
-  z3::context context_;
-  z3::solver solver_;
-  z3::expr_vector in_;
-  std::vector<bool> shared_;                            // by cell
-  std::vector<Index> events_;                           // that matter
-  std::vector<uint32_t> number_;                        // of an event among them
-  std::vector<Index> last_before_;                      // of every event
-  std::vector<std::vector<Index>> hard_;                // by event: what Must puts right before it
-  std::map<std::pair<Index, Index>, z3::expr> before_;  // order that is the solver's to decide
+  static constexpr Literal kTrue = 1;
+  Literal last_variable_ = kTrue;
+  Budget budget_;
+  CaDiCaL::Solver solver_;
+  std::vector<bool> shared_;                     // by cell
+  std::vector<std::vector<Index>> that_matter_;  // by thread: its events that matter
+  std::vector<bool> matters_;                    // by event
+  std::vector<Literal> in_;                      // by event: its variable, 0 if it has none yet
+  std::vector<Index> named_;                     // events that have a variable and are not encoded yet
+  std::vector<bool> is_encoded_;                 // by event; of a thread, the first ones that matter
+  std::vector<uint32_t> encoded_;                // by thread: how many of those that matter
+  std::vector<Index> last_before_;               // of every event
+  std::vector<std::vector<Index>> hard_;         // by event: what Must puts right before it
+  // Order that is the solver's to decide, of an earlier and a later event of the trace: do they change places?
+  std::map<std::pair<Index, Index>, Literal> reversed_;
+  struct Assumption {
+    Index event;
+    bool is_in;
+  };
+  std::vector<Assumption> assumed_;                                                   // for the question at hand
+  std::vector<std::vector<Assumption>> refutations_;                                  // that no schedule has together
+  std::map<uint64_t, std::pair<std::vector<Index>, std::vector<Index>>> semaphores_;  // posts, takes; not yet encoded
   std::map<SectionKey, const Section*> writing_, holding_;
   struct Choice {
     Index writer;
-    z3::expr chosen;
+    Literal chosen;
   };
   std::map<std::pair<Index, Cell>, std::vector<Choice>> choices_;  // of reads that may see several writers
   std::set<std::tuple<int, Index, Index, Cell>> forbidden_;
-  uint64_t fresh_ = 0;
 };
 
 void Solver::Encoding::find_sections() {
@@ -141,38 +193,72 @@ void Solver::Encoding::choose_events() {
         if (count > known) counts[i] = counts[model_.events_of(t)[count - 1]] = true;
     }
   hard_.resize(model_.size());
-  number_.assign(model_.size(), kNone);
+  in_.resize(model_.size());
   last_before_.assign(model_.size(), kNone);
-  std::vector<Index> last(model_.threads(), kNone);
+  matters_.resize(model_.size());
+  is_encoded_.resize(model_.size());
+  that_matter_.resize(model_.threads());
+  encoded_.resize(model_.threads());
   for (Index i = 0; i < model_.size(); ++i) {
-    Index& mine = last[model_.thread(i)];
-    last_before_[i] = mine;
-    if (!counts[i] && !matters(i) && model_.position(i) != 0) continue;
-    number_[i] = static_cast<uint32_t>(events_.size());
-    events_.push_back(i);
-    mine = i;
+    std::vector<Index>& own = that_matter_[model_.thread(i)];
+    if (!own.empty()) last_before_[i] = own.back();
+    matters_[i] = counts[i] || matters(i) || model_.position(i) == 0;
+    if (matters_[i]) own.push_back(i);
   }
 }
 
-void Solver::Encoding::make_variables() {
-  for (const Index i : events_) {
-    in_.push_back(context_.bool_const(("i" + std::to_string(i)).c_str()));
+// --- variables ---
+
+Literal Solver::Encoding::in(Index i) {
+  if (in_[i] == 0) {
+    in_[i] = fresh();
+    if (!is_encoded_[i]) named_.push_back(i);
   }
+  return in_[i];
+}
+
+// True or false where Must decides; else a variable for the two. That these make an order is seen to by forbid_cycles().
+Literal Solver::Encoding::before(Index a, Index b) {
+  if (must_.before(a, b)) return kTrue;
+  if (must_.before(b, a)) return -kTrue;
+  const auto [known, is_new] = reversed_.try_emplace(std::minmax(a, b));
+  if (is_new) known->second = fresh();
+  return a < b ? -known->second : known->second;
+}
+
+// True only if all of them are.
+Literal Solver::Encoding::all_of(const Clause& literals) {
+  const Literal all = fresh();
+  for (const Literal l : literals) add({-all, l});
+  return all;
+}
+
+void Solver::Encoding::add(const Clause& clause) {
+  for (const Literal l : clause) solver_.add(l);
+  solver_.add(0);
 }
 
 // --- what every reordering keeps ---
 
-// True or false where Must decides; else a Boolean of its own. That these make an order is seen to by forbid_cycles().
-z3::expr Solver::Encoding::before(Index a, Index b) {
-  if (must_.before(a, b)) return context_.bool_val(true);
-  if (must_.before(b, a)) return context_.bool_val(false);
-  const auto known = before_.find({a, b});
-  return known != before_.end() ? known->second : before_.emplace(std::pair(a, b), fresh()).first->second;
-}
-
 // In the prefix only after the other.
 void Solver::Encoding::need(Index i, Index before_it) {
-  solver_.add(z3::implies(in(i), in(before_it) && before(before_it, i)));
+  add({-in(i), in(before_it)});
+  add({-in(i), before(before_it, i)});
+}
+
+// An event and all that must come before it. What it needs beside, of several things one, is encoded when it is proposed: most of a
+// window never is.
+void Solver::Encoding::encode_up_to(Index i) {
+  std::vector<Index> open{i};
+  while (!open.empty()) {
+    const Index at = open.back();
+    open.pop_back();
+    if (is_encoded_[at]) continue;
+    is_encoded_[at] = true;
+    ++encoded_[model_.thread(at)];
+    encode(at);
+    std::ranges::copy(hard_[at], std::back_inserter(open));
+  }
 }
 
 void Solver::Encoding::encode(Index i) {
@@ -190,6 +276,7 @@ void Solver::Encoding::encode(Index i) {
   }
   if (reads_memory(model_.event(i).op)) encode_read(i);
   if (model_.window().notices[i] == Window::Notice::One) encode_wake(i);
+  if (model_.event(i).op == Op::SemWait) encode_semaphore(model_.event(i).target);
 }
 
 void Solver::Encoding::encode_read(Index i) {
@@ -197,64 +284,65 @@ void Solver::Encoding::encode_read(Index i) {
     if (!shared_[cell]) continue;
     const std::vector<Index> writers = writer_candidates(model_, i, cell);
     if (writers.size() == 1) continue;  // Must has it
-    z3::expr_vector any(context_);
+    Clause any{-in(i)};
     auto& choices = choices_[{i, cell}];
     for (const Index w : writers) {
-      const z3::expr chosen = fresh();
-      if (w != kNone) solver_.add(z3::implies(chosen, in(w) && before(w, i)));
+      const Literal chosen = w == kNone ? fresh() : all_of({in(w), before(w, i)});
       choices.push_back({w, chosen});
       any.push_back(chosen);
     }
-    solver_.add(z3::implies(in(i), z3::mk_or(any)));
+    add(any);
   }
 }
 
 void Solver::Encoding::encode_wake(Index i) {
   const Index wait = model_.previous(i);
-  z3::expr_vector any(context_);
+  Clause any{-in(i)};
   for (const Index n : notify_candidates(model_, i)) {
-    z3::expr comes = in(n) && before(n, i);
-    if (wait != kNone) comes = comes && before(wait, n);
-    any.push_back(comes);
+    Clause comes{in(n), before(n, i)};
+    if (wait != kNone) comes.push_back(before(wait, n));
+    any.push_back(all_of(comes));
   }
-  solver_.add(z3::implies(in(i), z3::mk_or(any)));
+  add(any);
 }
 
-void Solver::Encoding::encode_semaphores() {
-  std::map<uint64_t, std::pair<std::vector<Index>, std::vector<Index>>> uses;
-  for (const Index i : events_) {
-    if (model_.event(i).op == Op::SemPost) uses[model_.event(i).target].first.push_back(i);
-    if (model_.event(i).op == Op::SemWait) uses[model_.event(i).target].second.push_back(i);
+void Solver::Encoding::find_semaphores() {
+  for (Index i = 0; i < model_.size(); ++i) {
+    if (model_.event(i).op == Op::SemPost) semaphores_[model_.event(i).target].first.push_back(i);
+    if (model_.event(i).op == Op::SemWait) semaphores_[model_.event(i).target].second.push_back(i);
   }
-  for (const auto& [semaphore, use] : uses) {
-    const auto& [posts, takes] = use;
-    const auto carried = model_.window().tokens.find(semaphore);
-    const uint64_t tokens = carried == model_.window().tokens.end() ? 0 : carried->second;
-    if (tokens >= takes.size()) continue;
-    if ((posts.size() + tokens) * takes.size() <= kMaxMatches) {
-      match_tokens(posts, takes, tokens);
-    } else {
-      keep_order(posts, takes);
-    }
+}
+
+void Solver::Encoding::encode_semaphore(uint64_t id) {
+  const auto use = semaphores_.extract(id);
+  if (use.empty()) return;  // it is encoded
+  const auto& [posts, takes] = use.mapped();
+  const auto carried = model_.window().tokens.find(id);
+  const uint64_t tokens = carried == model_.window().tokens.end() ? 0 : carried->second;
+  if (tokens >= takes.size()) return;
+  if ((posts.size() + tokens) * takes.size() <= kMaxMatches) {
+    match_tokens(posts, takes, tokens);
+  } else {
+    keep_order(posts, takes);
   }
 }
 
 // Each take has a post, or a token that was there, for itself.
 void Solver::Encoding::match_tokens(const std::vector<Index>& posts, const std::vector<Index>& takes, uint64_t tokens) {
-  std::vector<std::vector<z3::expr>> by_source(posts.size() + tokens);
+  std::vector<std::vector<Literal>> by_source(posts.size() + tokens);
   for (const Index take : takes) {
-    z3::expr_vector any(context_);
+    Clause any{-in(take)};
     for (size_t source = 0; source < by_source.size(); ++source) {
-      const z3::expr matched = fresh();
-      if (source < posts.size()) solver_.add(z3::implies(matched, in(posts[source]) && before(posts[source], take)));
+      const Literal matched =
+          source < posts.size() ? all_of({in(posts[source]), before(posts[source], take)}) : fresh();
       any.push_back(matched);
       by_source[source].push_back(matched);
     }
-    solver_.add(z3::implies(in(take), z3::mk_or(any)));
+    add(any);
   }
   for (const auto& takers : by_source)
     for (size_t i = 0; i < takers.size(); ++i)
-      for (size_t j = 0; j < i; ++j) solver_.add(!takers[i] || !takers[j]);
+      for (size_t j = 0; j < i; ++j) add({-takers[i], -takers[j]});
 }
 
 // With all the posts that came before it in the trace, and no take that came after it, a take finds what it found there.
@@ -282,7 +370,7 @@ bool Solver::Encoding::forbid(const Fault& f) {
     if (f.other == kNone) return false;
     forbid_write(f);
   } else {
-    solver_.add(!in(f.event) || !in(f.other) || before(f.event, f.other));
+    add({-in(f.event), -in(f.other), before(f.event, f.other)});
   }
   return true;
 }
@@ -299,7 +387,7 @@ bool Solver::Encoding::forbid_overlap(const Fault& f) {
   if (!is_twice_held && (x == mine.end() || y == theirs.end())) return false;  // follows from another fault
   if (!forbidden_.insert({static_cast<int>(f.kind), f.event, f.other, model_.find(f.holder)}).second) return false;
   if (is_twice_held) {  // by two threads since before the window, in a trace that is no run: nobody knows by whom
-    solver_.add(!in(f.event));
+    add({-in(f.event)});
   } else {
     exclude(*x->second, *y->second);
   }
@@ -308,150 +396,131 @@ bool Solver::Encoding::forbid_overlap(const Fault& f) {
 
 // If both begin, one ends before the other begins.
 void Solver::Encoding::exclude(const Section& x, const Section& y) {
-  z3::expr_vector ways(context_);
+  Clause ways;
   for (const Section* s : {&x, &y})
-    if (s->begin != kNone) ways.push_back(!in(s->begin));
+    if (s->begin != kNone) ways.push_back(-in(s->begin));
   const auto ends_before = [&](const Section& first, const Section& second) {
-    if (first.end != kNone && second.begin != kNone) ways.push_back(in(first.end) && before(first.end, second.begin));
+    if (first.end != kNone && second.begin != kNone)
+      ways.push_back(all_of({in(first.end), before(first.end, second.begin)}));
   };
   ends_before(x, y);
   ends_before(y, x);
-  solver_.add(z3::mk_or(ways));
+  add(ways);
 }
 
 // The write `other` does not come between the read and the write that it sees.
 void Solver::Encoding::forbid_write(const Fault& f) {
   const Index read = f.event, write = f.other;
-  const auto excludes = [&](Index seen, const z3::expr& if_chosen) {
-    z3::expr_vector ways(context_);
-    ways.push_back(!in(read));
-    ways.push_back(!if_chosen);
-    ways.push_back(!in(write));
-    ways.push_back(before(read, write));
+  const auto excludes = [&](Index seen, Literal if_chosen) {
+    Clause ways{-in(read), -if_chosen, -in(write), before(read, write)};
     if (seen != kNone) ways.push_back(before(write, seen));
-    solver_.add(z3::mk_or(ways));
+    add(ways);
   };
   if (const auto choices = choices_.find({read, f.cell}); choices != choices_.end()) {
     for (const Choice& c : choices->second) excludes(c.writer, c.chosen);
   } else {
-    excludes(writer_candidates(model_, read, f.cell).front(), context_.bool_val(true));
+    excludes(writer_candidates(model_, read, f.cell).front(), kTrue);
   }
 }
 
 // --- asking ---
 
-// A thread's events in the prefix are its first ones.
-std::vector<bool> Solver::Encoding::proposed_prefix(const z3::model& found) {
+// What is proposed and was not encoded: then it is, and the proposal counts for nothing. False: there is no such event.
+bool Solver::Encoding::encode_proposed() {
+  std::vector<Index> proposed;
+  for (const Index i : named_)
+    if (!is_encoded_[i] && is_true(in(i))) proposed.push_back(i);
+  for (const Index i : proposed) encode_up_to(i);
+  std::erase_if(named_, [&](Index i) { return is_encoded_[i]; });
+  return !proposed.empty();
+}
+
+// A thread's events in the prefix are its first ones. Those that do not matter run after the one before them.
+std::vector<bool> Solver::Encoding::proposed_prefix() {
   std::vector<bool> prefix(model_.size());
   for (Thread t = 0; t < model_.threads(); ++t) {
-    const std::vector<Index>& own = model_.events_of(t);
-    std::vector<Index> that_matter;
-    std::ranges::copy_if(own, std::back_inserter(that_matter), [&](Index i) { return number_[i] != kNone; });
-    const auto end =
-        std::ranges::partition_point(that_matter, [&](Index i) { return found.eval(in(i), true).is_true(); });
-    for (const Index i : own) {
-      if (end != that_matter.end() && i == *end) break;
+    const std::span encoded = std::span(that_matter_[t]).first(encoded_[t]);
+    const auto runs = [&](Index i) { return is_true(in_[i]); };
+    const auto end = static_cast<size_t>(std::ranges::partition_point(encoded, runs) - encoded.begin());
+    if (end == 0) continue;
+    const Index past = end < that_matter_[t].size() ? that_matter_[t][end] : model_.size();
+    for (const Index i : model_.events_of(t)) {
+      if (i >= past) break;
       prefix[i] = true;
     }
-    // Those that do not matter run after the one before them.
-    if (end == that_matter.begin()) std::ranges::for_each(own, [&](Index i) { prefix[i] = false; });
   }
   return prefix;
 }
 
-std::vector<Solver::Encoding::Edge> Solver::Encoding::proposed_edges(const z3::model& found,
-                                                                     const std::vector<bool>& prefix) {
+std::vector<Solver::Encoding::Edge> Solver::Encoding::proposed_edges(const std::vector<bool>& prefix) {
   std::vector<Edge> edges;
-  for (const auto& [pair, is_before] : before_)
-    if (prefix[pair.first] && prefix[pair.second] && found.eval(is_before, true).is_true())
-      edges.push_back({pair.first, pair.second});
+  for (const auto& [pair, is_reversed] : reversed_) {
+    if (!prefix[pair.first] || !prefix[pair.second]) continue;
+    const bool reversed = is_true(is_reversed);
+    edges.push_back(reversed ? Edge{pair.second, pair.first} : Edge{pair.first, pair.second});
+  }
   return edges;
 }
 
-// Always the first event of the trace that may come next. Shorter than the prefix if the edges have a cycle.
-Schedule Solver::Encoding::linearize(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const {
-  std::vector<uint32_t> waits_for(model_.size());
-  std::vector<std::vector<Index>> followers(model_.size());
-  const auto add = [&](Index from, Index to) {
-    ++waits_for[to];
-    followers[from].push_back(to);
-  };
+Graph Solver::Encoding::graph_of(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const {
+  Graph graph(model_.size());
   for (Index i = 0; i < model_.size(); ++i) {
     if (!prefix[i]) continue;
-    if (model_.previous(i) != kNone) add(model_.previous(i), i);
+    if (model_.previous(i) != kNone) graph.add(model_.previous(i), i);
     for (const Index before_it : hard_[i])
-      if (before_it != last_before(i)) add(before_it, i);
+      if (before_it != last_before(i)) graph.add(before_it, i);
   }
-  for (const Edge& e : edges) add(e.from, e.to);
-  std::priority_queue<Index, std::vector<Index>, std::greater<>> ready;
-  for (Index i = 0; i < model_.size(); ++i)
-    if (prefix[i] && waits_for[i] == 0) ready.push(i);
-  Schedule schedule;
-  while (!ready.empty()) {
-    const Index i = ready.top();
-    ready.pop();
-    schedule.push_back(i);
-    for (const Index f : followers[i])
-      if (--waits_for[f] == 0) ready.push(f);
-  }
-  return schedule;
+  for (const Edge& e : edges) graph.add(e.from, e.to, 1);
+  return graph;
 }
 
-// From an edge that the solver chose, by Must, to the next, and so on back to the first: the shortest such ways round.
-void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges) {
+// Of the events that are left, since none of them can come first: the ways round with the fewest choices of the solver. Every one has an
+// edge against the order of the trace.
+void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges, const Graph& graph,
+                                     const std::vector<bool>& left) {
   constexpr size_t kMaxCycles = 32;  // at a time
-  const auto leads_to = [&](const Edge& e, const Edge& f) { return e.to == f.from || must_.before(e.to, f.from); };
+  const auto is_chosen = [&](Index from, Index to) { return reversed_.contains(std::minmax(from, to)); };
+  std::set<std::pair<Index, Index>> covered;
   size_t found = 0;
-  std::vector<bool> is_covered(edges.size());
-  for (size_t start = 0; start < edges.size() && found < kMaxCycles; ++start) {
-    if (is_covered[start]) continue;
-    std::vector<size_t> came_from(edges.size(), edges.size());
-    std::deque<size_t> open{start};
-    size_t last = edges.size();
-    while (!open.empty() && last == edges.size()) {
-      const size_t at = open.front();
-      open.pop_front();
-      if (leads_to(edges[at], edges[start])) last = at;
-      for (size_t next = 0; next < edges.size() && last == edges.size(); ++next) {
-        if (came_from[next] != edges.size() || next == start || !leads_to(edges[at], edges[next])) continue;
-        came_from[next] = at;
-        open.push_back(next);
-      }
+  for (const Edge& e : edges) {
+    if (found == kMaxCycles) return;
+    if (e.from < e.to || !left[e.from] || !left[e.to] || covered.contains({e.from, e.to})) continue;
+    std::vector<Index> way = graph.way(e.to, e.from, left);
+    if (way.empty()) continue;
+    way.push_back(e.to);
+    Clause ways;
+    for (size_t i = 0; i + 1 < way.size(); ++i) {
+      if (!is_chosen(way[i], way[i + 1])) continue;
+      covered.emplace(way[i], way[i + 1]);
+      ways.push_back(before(way[i + 1], way[i]));
     }
-    if (last == edges.size()) continue;
-    z3::expr_vector ways(context_);
-    for (size_t at = last;; at = came_from[at]) {
-      is_covered[at] = true;
-      ways.push_back(!before_.at({edges[at].from, edges[at].to}));
-      if (at == start) break;
-    }
-    solver_.add(z3::mk_or(ways));
+    add(ways);
     ++found;
   }
 }
 
-Solver::Answer Solver::Encoding::ask(Index a, Index b) {
-  const z3::expr_vector asked = assumptions(a, b);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limits_.milliseconds);
-  const uint64_t last_step = steps() + limits_.steps;
-  for (uint64_t now = steps();; now = steps()) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0 || now >= last_step) return Answer::Unknown;
-    z3::params limits(context_);
-    limits.set("timeout", static_cast<unsigned>(std::min<int64_t>(left.count(), 1 << 30)));
-    limits.set("rlimit", static_cast<unsigned>(std::min<uint64_t>(last_step - now, 1U << 31)));
-    solver_.set(limits);
-    const z3::check_result result = solver_.check(asked);
-    if (result == z3::unsat) return Answer::NoRace;
-    if (result == z3::unknown) return Answer::Unknown;
+Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
+  for (budget_.start(limits_);;) {
+    if (budget_.is_spent()) return Answer::Unknown;
+    assume(a, b, needed);
+    solver_.limit("conflicts", budget_.conflicts());
+    const int result = solver_.solve();
+    if (result == kNoSchedule) {
+      remember_refutation();
+      return Answer::NoRace;
+    }
+    if (result != kSchedule) return Answer::Unknown;
+    if (encode_proposed()) continue;
+    budget_.pay();
     ++rounds;
-    const z3::model found = solver_.get_model();
-    const std::vector<bool> prefix = proposed_prefix(found);
-    const std::vector<Edge> edges = proposed_edges(found, prefix);
-    Schedule schedule = linearize(prefix, edges);
-    if (std::ranges::count(prefix, true) != static_cast<std::ptrdiff_t>(schedule.size())) {
-      forbid_cycles(edges);
+    const std::vector<bool> prefix = proposed_prefix();
+    const std::vector<Edge> edges = proposed_edges(prefix);
+    const Graph graph = graph_of(prefix, edges);
+    Schedule schedule = graph.linearize(prefix);
+    std::vector<bool> stuck = prefix;
+    for (const Index i : schedule) stuck[i] = false;
+    if (std::ranges::find(stuck, true) != stuck.end()) {
+      forbid_cycles(edges, graph, graph.cycles(stuck));
       continue;
     }
     const std::vector<Fault> faults = replayer_.faults(schedule);
@@ -466,40 +535,57 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b) {
 }
 
 // All that must have come before the two are next is in the prefix, they are not.
-z3::expr_vector Solver::Encoding::assumptions(Index a, Index b) {
-  z3::expr_vector asked(context_);
-  for (const Index i : {a, b}) {
-    asked.push_back(!in(i));
-    for (Thread t = 0; t < model_.threads(); ++t) {
-      const uint32_t count = must_.enabling(i)[t];
-      if (count == 0) continue;
-      const Index last = t == model_.thread(i) ? last_before(i) : model_.events_of(t)[count - 1];
-      asked.push_back(in(last));
-    }
+void Solver::Encoding::assume(Index a, Index b, const Clock& needed) {
+  std::vector<Index> last;  // of each thread, that matters
+  for (Thread t = 0; t < model_.threads(); ++t) {
+    if (needed[t] == 0) continue;
+    const Index i = model_.events_of(t)[needed[t] - 1];
+    last.push_back(matters_[i] ? i : last_before(i));
+    encode_up_to(last.back());
   }
-  return asked;
+  assumed_.clear();
+  for (const Index i : last) assume(i, true);
+  assume(a, false);
+  assume(b, false);
+  // Neither is what comes after them.
+  for (const Index i : named_) {
+    const Index own = model_.thread(i) == model_.thread(a) ? a : model_.thread(i) == model_.thread(b) ? b : kNone;
+    if (own != kNone && i > own && !is_encoded_[i]) assume(i, false);
+  }
 }
 
-// That Z3 has taken so far.
-uint64_t Solver::Encoding::steps() const {
-  const z3::stats stats = solver_.statistics();
-  for (unsigned i = 0; i < stats.size(); ++i)
-    if (stats.key(i) == "rlimit count") return stats.uint_value(i);
-  return 0;
+void Solver::Encoding::assume(Index i, bool is_in) {
+  assumed_.push_back({i, is_in});
+  solver_.assume(is_in ? in(i) : -in(i));
+}
+
+// What it took to refute a pair refutes others: most pairs of two places differ in little else than when.
+void Solver::Encoding::remember_refutation() {
+  std::vector<Assumption> core;
+  for (const Assumption& a : assumed_)
+    if (solver_.failed(a.is_in ? in_[a.event] : -in_[a.event])) core.push_back(a);
+  refutations_.push_back(std::move(core));
+}
+
+bool Solver::Encoding::refutes(Index a, Index b, const Clock& needed) const {
+  const auto holds = [&](const Assumption& x) {
+    const Thread t = model_.thread(x.event);
+    if (x.is_in) return needed[t] > model_.position(x.event);
+    return (t == model_.thread(a) && x.event >= a) || (t == model_.thread(b) && x.event >= b);
+  };
+  return std::ranges::any_of(refutations_, [&](const auto& core) { return std::ranges::all_of(core, holds); });
 }
 
 Solver::Solver(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
     : model_(model), must_(must), replayer_(replayer), limits_(limits) {}
 Solver::~Solver() = default;
 
-// Z3 throws when it has no memory left, for one; then nothing is known.
-Solver::Answer Solver::ask(Index a, Index b) {
-  try {
-    if (encoding_ == nullptr) encoding_ = std::make_unique<Encoding>(model_, must_, replayer_, limits_);
-    return encoding_->ask(a, b);
-  } catch (const z3::exception&) {
-    return Answer::Unknown;
-  }
+Solver::Answer Solver::ask(Index a, Index b, const Clock& needed) {
+  if (encoding_ == nullptr) encoding_ = std::make_unique<Encoding>(model_, must_, replayer_, limits_);
+  return encoding_->ask(a, b, needed);
+}
+bool Solver::refutes(Index a, Index b, const Clock& needed) const {
+  return encoding_ != nullptr && encoding_->refutes(a, b, needed);
 }
 const Schedule& Solver::witness() const { return encoding_->witness; }
 uint64_t Solver::rounds() const { return encoding_ == nullptr ? 0 : encoding_->rounds; }

@@ -5,7 +5,7 @@
 #pragma once
 #include <optional>
 
-#include "predict/order.h"
+#include "predict/cut.h"
 #include "predict/replay.h"
 
 namespace pf::predict {
@@ -13,25 +13,17 @@ namespace pf::predict {
 class SyncPreserving {
  public:
   // `kept` is the order of that name.
-  SyncPreserving(const Model& model, const Order& kept);
+  SyncPreserving(const Model& model, const Order& kept, const Cuts& cuts) : model_(model), kept_(kept), cuts_(cuts) {}
 
   // The events that come before a and b, in order; nothing if there is no such reordering.
   std::optional<Schedule> find(Index a, Index b) const;
 
  private:
-  // The sections of one lock and thread, in order.
-  struct Use {
-    Thread thread;
-    std::vector<Section> writing, holding;
-  };
-  const Section* last_begun(const std::vector<Section>& sections, const Clock& cut) const;
-  bool is_open(const Section& s, const Clock& cut) const;
-  bool close(const std::vector<Use>& uses, Clock& cut, bool& grown) const;
-  bool includes(const Clock& cut, Index i) const { return cut[model_.thread(i)] > model_.position(i); }
+  bool close(const std::vector<ThreadSections>& uses, Clock& cut, bool& grown) const;
 
   const Model& model_;
   const Order& kept_;
-  std::vector<std::vector<Use>> locks_;
+  const Cuts& cuts_;
 };
 
 }  // namespace pf::predict

@@ -81,7 +81,9 @@ void Cutter::step_sync(const Event& e) {
     case Op::BarrierLeave: {
       Barrier& b = barriers_[e.target];
       const auto entered = b.inside.find(e.thread);
-      window_.rounds.back() = entered == b.inside.end() ? Window::kUnknownRound : entered->second;
+      // An enter or a leave in a call without instrumentation would have been of some round, too.
+      const bool is_known = entered != b.inside.end() && !has_missing_;
+      window_.rounds.back() = is_known ? entered->second : Window::kUnknownRound;
       if (entered == b.inside.end()) return;
       b.open = std::max(b.open, entered->second + 1);  // the first to leave closes the round
       b.inside.erase(entered);

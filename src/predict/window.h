@@ -36,7 +36,8 @@ Range range_of(const Event& e);
 struct Window {
   // What a wake needs: nothing; a notify since its wait; or all that came before it, since its wait is not in the trace.
   enum class Notice : uint8_t { None, One, All };
-  static constexpr uint32_t kUnknownRound = ~uint32_t{0};  // of a leave whose enter is not in the trace
+  static constexpr uint32_t kUnknownRound =
+      ~uint32_t{0};  // of a leave whose enter, or one before, may not be in the trace
   struct Held {
     ThreadId thread{};
     uint64_t lock = 0;

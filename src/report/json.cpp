@@ -138,7 +138,10 @@ class JsonRenderer final : public Renderer {
     if (r.chance) j["estimate"] = {{"by", "rate"}, {"probability", *r.chance}, {"runs", Trials::runs_for(*r.chance)}};
     if (r.window) j["window"] = *r.window;
     if (!r.pair.empty()) j["pair"] = r.pair;
-    if (!r.witness.empty()) j["witness"] = witness(r.witness);
+    if (!r.witness.empty()) {
+      j["found_by"] = r.found_by;
+      j["witness"] = witness(r.witness);
+    }
     line(j);
   }
 
@@ -169,6 +172,7 @@ class JsonRenderer final : public Renderer {
               {"seconds", s.seconds},
               {"rules", counts(s.rules)}};
     if (s.unknown) j["unknown"] = *s.unknown;
+    if (!s.found_by.empty()) j["found_by"] = counts(s.found_by);
     if (!s.shard.empty()) j["shard"] = s.shard;
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
     if (s.watching) j["watch"] = watching(*s.watching);

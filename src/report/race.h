@@ -106,6 +106,7 @@ struct Race {
   std::optional<Trials> trials = {};      // of a program that was run several times
   std::optional<double> chance = {};      // of a run to sample it, by the rate that its memory or its time has
   std::vector<WitnessStep> witness = {};  // of a predictor: what runs before the two accesses, and they
+  std::string found_by = {};              // of a predictor: which way of looking for it found the witness
   // Of a shard of windows, what merging needs: in which window, and what makes two races the same one.
   std::optional<uint64_t> window = {};
   std::string pair = {};
@@ -173,9 +174,10 @@ struct Summary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
   std::optional<Watching> watching = {};
-  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
-  uint64_t predicted = 0;                // of the races
-  std::string shard = {};                // "0/4"
+  std::optional<uint64_t> unknown = {};                         // of a predictor: pairs that it could not decide
+  std::vector<std::pair<std::string, uint64_t>> found_by = {};  // the same: races that each way of looking found
+  uint64_t predicted = 0;                                       // of the races
+  std::string shard = {};                                       // "0/4"
 
   bool online = false;  // of a running program, for which these are known, too:
   uint64_t processes = 0, misuses = 0, suppressed = 0;

@@ -103,6 +103,13 @@ std::string tidy_path(std::string_view path) {
   return fmt::format("{}{}", absolute ? "/" : "", fmt::join(parts, "/"));
 }
 
+// "src/bank.cpp" of "/home/me/bank/src/bank.cpp", whichever of them is the longer one.
+bool is_end_of(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return !a.empty() && b.ends_with(a) &&
+         (a.size() == b.size() || b[b.size() - a.size() - 1] == '/' || a.front() == '/');
+}
+
 }  // namespace
 
 // One ELF file and its debug information, wherever libdw finds it.
@@ -140,6 +147,30 @@ class Symbolizer::File {
       if (address - it->address > largest_global_) break;
     }
     return nullptr;
+  }
+
+  std::vector<CodeRange> code_of(std::string_view file, uint32_t line, uint32_t column) {
+    std::vector<CodeRange> found;
+    const std::string wanted = tidy_path(file);
+    if (!units_read_) read_units();
+    std::set<Dwarf_CU*> seen;  // of several ranges
+    for (Unit& u : units_) {
+      Dwarf_Lines* lines = nullptr;
+      std::size_t count = 0;
+      if (!seen.insert(u.die.cu).second || dwarf_getsrclines(&u.die, &lines, &count) != 0) continue;
+      for (std::size_t i = 0; i + 1 < count; ++i) {
+        Dwarf_Line* at = dwarf_onesrcline(lines, i);
+        Frame here;
+        read_line(here, at);
+        const bool is_there =
+            here.line == line && (column == 0 || here.column == column) && is_end_of(wanted, tidy_path(here.file));
+        Dwarf_Addr begin = 0, end = 0;
+        if (is_there && dwarf_lineaddr(at, &begin) == 0 && dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &end) == 0 &&
+            begin < end)
+          found.push_back({begin + debug_bias_, end + debug_bias_});
+      }
+    }
+    return found;
   }
 
  private:
@@ -280,7 +311,11 @@ class Symbolizer::File {
   void place(Frame& frame, uint64_t address) {
     Dwarf_Die* cu = unit(address);
     Dwarf_Line* line = cu == nullptr ? nullptr : dwarf_getsrc_die(cu, address - debug_bias_);
-    const char* file = line == nullptr ? nullptr : dwarf_linesrc(line, nullptr, nullptr);
+    if (line != nullptr) read_line(frame, line);
+  }
+
+  static void read_line(Frame& frame, Dwarf_Line* line) {
+    const char* file = dwarf_linesrc(line, nullptr, nullptr);
     if (file == nullptr) return;
     int number = 0, column = 0;
     dwarf_lineno(line, &number);
@@ -359,6 +394,11 @@ std::optional<GlobalSymbol> Symbolizer::global(const std::string& path, uint64_t
   GlobalSymbol named = *symbol;
   named.name = demangle(symbol->name.c_str());
   return named;
+}
+
+std::vector<CodeRange> Symbolizer::code_of(const std::string& path, const std::string& file, uint32_t line,
+                                           uint32_t column) {
+  return open(path).code_of(file, line, column);
 }
 
 const std::vector<Segment>& Symbolizer::segments(const std::string& path) { return open(path).segments(); }

@@ -26,6 +26,10 @@ struct Segment {
   uint64_t offset = 0, address = 0, file_size = 0, memory_size = 0;
 };
 
+struct CodeRange {
+  uint64_t begin = 0, end = 0;  // one past it
+};
+
 class Symbolizer {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -40,6 +44,9 @@ class Symbolizer {
   const std::vector<Frame>& frames(const std::string& path, uint64_t address);
   // The data symbol that holds the address.
   std::optional<GlobalSymbol> global(const std::string& path, uint64_t address);
+  // The code of a source line, and of the column in it if it is known (not 0), wherever it was inlined. A file name is as good as its
+  // end.
+  std::vector<CodeRange> code_of(const std::string& path, const std::string& file, uint32_t line, uint32_t column);
   // Empty if the file cannot be read.
   const std::vector<Segment>& segments(const std::string& path);
 

@@ -67,6 +67,11 @@ class TextRenderer final : public Renderer {
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.watching) watching(*s.watching);
+    if (s.races != 0 && !s.found_by.empty()) {
+      std::vector<std::string> ways;
+      for (const auto& [by, count] : s.found_by) ways.push_back(fmt::format("{} {}", by, grouped(count)));
+      fmt::print(out_, "  found by {}\n", fmt::join(ways, ", "));
+    }
     if (s.unknown.value_or(0) != 0) {
       fmt::print(out_, "  unknown: {} (a limit was reached: options steps, timeout, tries)\n",
                  plural(*s.unknown, "pair"));
@@ -174,7 +179,7 @@ class TextRenderer final : public Renderer {
   void witness(const Race& r) {
     constexpr std::size_t kShown = 16;
     const std::size_t hidden = r.witness.size() > kShown ? r.witness.size() - kShown : 0;
-    fmt::print(out_, "  a schedule of the same events that has them side by side:\n");
+    fmt::print(out_, "  a schedule of the same events that has them side by side (found by {}):\n", r.found_by);
     std::vector<std::array<std::string, 2>> rows = {{r.first.thread_name, r.second.thread_name}};
     for (std::size_t i = hidden; i < r.witness.size(); ++i) {
       const WitnessStep& s = r.witness[i];

@@ -186,6 +186,7 @@ void read_options(char** environment) {
     if (const char* v = value_of(*e, "PHOTOFINISH_TRIAL"); v != nullptr)
       g_options.trial = number({v, 0, v, std::strlen(v)});
     if (const char* v = value_of(*e, "PHOTOFINISH_CHAIN"); v != nullptr) set_chain(v);
+    if (const char* v = value_of(*e, "PHOTOFINISH_STEER"); v != nullptr) g_options.steer = v;
   }
   if (ours != nullptr || theirs != nullptr) parse_options(ours != nullptr ? ours : theirs);
 }

@@ -39,6 +39,7 @@ struct Options {
   // Of the engines that watch with breakpoints; times in nanoseconds:
   bool breakpoints = true, symmetric = false;
   uint64_t limit = 15'000'000, delay = 15'000'000, overhead = *parse_rate("5%");
+  const char* steer = nullptr;  // what photofinish confirm asks for: steer.h
   // Of a recording, in bytes of windows; 0 for none:
   uint64_t record_limit = 0, record_ring = 0;
   bool record_values = true;

@@ -18,6 +18,7 @@
 #include "runtime/registry.h"
 #include "runtime/runtime.h"
 #include "runtime/sampling.h"
+#include "runtime/steer.h"
 
 namespace pf::rt {
 
@@ -50,12 +51,18 @@ uint64_t share_of(uint64_t part, uint64_t rate) {
 uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : *parse_rate("1%"); }
 
 void draw_places() {
+  if (steer::is_on()) {
+    steer::for_each_byte(
+        [](uintptr_t at) { WatchHost::g_places[(at + 1) % WatchHost::kPlaces] = WatchHost::kSampled; });
+    return;
+  }
   Random random(sampling::seed());
   for (uint8_t& place : WatchHost::g_places) place = random.chance(asked_rate()) ? WatchHost::kSampled : 0;
 }
 
-// Without breakpoints every access has to be compared.
+// Without breakpoints every access has to be compared; of a program that is steered, those where it is steered to.
 void compare_all() {
+  if (steer::is_on()) return;
   if ((__atomic_load_n(&WatchHost::g_places[WatchHost::kPlaces - 1], __ATOMIC_RELAXED) & WatchHost::kCompared) != 0)
     return;
   for (uint8_t& place : WatchHost::g_places) __atomic_fetch_or(&place, WatchHost::kCompared, __ATOMIC_RELAXED);
@@ -133,14 +140,21 @@ bool sleep(HostThread& t, uint64_t ticket, uint64_t time) {
 // What an interceptor announces may stand for more than it is (the memory of a lock, say): there the value tells nothing.
 enum class By : bool { Compiler, Interceptor };
 
-void collide(HostThread& t, const watch::Sample& sample, By by) {
-  const uint64_t time = t.busy == 1 ? affordable() : 0;  // nobody above us holds anything
+// How long a thread at this place may wait.
+uint64_t patience(uintptr_t pc) {
+  if (!steer::is_on()) return affordable();
+  return steer::is_to_wait(pc) ? g_options.delay : 0;
+}
+
+void collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
+  const uint64_t time = t.busy == 1 ? patience(pc) : 0;  // nobody above us holds anything
   if (time == 0) {
     __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
     return;
   }
   const watch::Part part{sample.address, sample.length};
-  const bool asks_value = by == By::Compiler && !kSampler;  // there, an atomic may have written
+  const bool asks_value = by == By::Compiler && !kSampler &&  // there, an atomic may have written
+                          !steer::is_on();                    // and here both have to be seen
   const uint64_t before = asks_value ? value_of(part) : 0, ticks = t.clock.ticks;
   __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
@@ -170,7 +184,7 @@ void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintpt
   const watch::Sample sample{
       &t.clock, part.address, part.length, writes(op), describe(t, pc, packed(op, size)), detail | t.info->id};
   if (kDelays || (detail & kIsDelayed) != 0) {
-    collide(t, sample, by);
+    collide(t, sample, pc, by);
   } else {
     slots::arm(sample);
   }
@@ -198,7 +212,7 @@ void WatchHost::look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) 
 }
 
 void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-  if (size == 0 || is_ignored(t, op)) return;
+  if (size == 0 || is_ignored(t, op) || (steer::is_on() && !steer::is_place(pc))) return;
   const uint8_t place = g_places[pc % kPlaces];
   meet(t, address, size, op, pc);  // what it is we know here; a trap only tells that it was
   if ((place & kSampled) != 0) take_sample(of(t), address, size, op, pc, By::Compiler);
@@ -266,6 +280,8 @@ void tell(const slots::Started& started) {
 void start() {
   g_began = watch::nanoseconds();
   g_delayed = g_delays = g_spared = g_changed = 0;
+  steer::start(g_options.steer);
+  if (steer::is_on()) g_options.breakpoints = false;  // who comes to the places says so itself
   if (!kSampler) draw_places();
   is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();
@@ -436,7 +452,8 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
   if (size == 0) return;
   const Op op = write ? Op::Write : Op::Read;
   WatchHost::meet(t, address, size, op, pc);
-  const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0;
+  const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 &&
+                          (!steer::is_on() || steer::is_place(pc));
   if (is_sampled && !is_ignored(t, op) && is_programs_own(t, pc))
     take_sample(of(t), address, size, op, pc, By::Interceptor);
 }

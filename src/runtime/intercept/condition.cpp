@@ -26,6 +26,7 @@ struct Waiting {
 void woken(void* p) {
   const auto& w = *static_cast<Waiting*>(p);
   const Scope scope(*w.thread);
+  const CalledAt here(w.pc);
   host::wake(*w.thread, w.condition);
   lock_taken(*w.thread, w.mutex, LockMode::Write, w.pc);
 }
@@ -53,6 +54,7 @@ void notify(pthread_cond_t* c, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
   lock_memory::used(*t, c, pc);
+  const CalledAt here(pc);
   host::notify(*t, address_of(c));
 }
 

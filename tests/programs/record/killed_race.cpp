@@ -7,6 +7,13 @@
 // RUN: %exits 124 timeout -s INT 2 %photofinish record -o %t.pft -- %t wait
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: not ls %t.pft.recording-* %t.pft.partial
+// Photofinish itself is killed: its program goes on recording, and the trace can be made later, once it has ended.
+// RUN: %exits 137 %photofinish record -o %t.pft -- %t parent
+// RUN: timeout 60 bash -c 'until %photofinish record --recover %t.pft.recording-*; do sleep 0.1; done'
+// RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
+// RUN: not ls %t.pft.recording-*
+// RUN: %exits 2 %photofinish record --recover %t.pft | %FileCheck --check-prefix=NONE %s
+// NONE: is no folder of a recording
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +29,7 @@ int main(int, char** arguments) {
     for (int& b : busy) ++b;
   usleep(50000);
   racy = 2;  // CHECK: race: write-write on racy
+  if (strcmp(arguments[1], "parent") == 0) kill(getppid(), SIGKILL), _exit(0);
   if (strcmp(arguments[1], "kill") == 0) kill(getpid(), SIGKILL);
   if (strcmp(arguments[1], "exit") == 0) _exit(3);
   if (strcmp(arguments[1], "wait") == 0) pause();
