@@ -110,6 +110,10 @@ void acquire_atomic(Thread& t, uintptr_t address) {
     D::atomic_before(thread, a, Op::AtomicLoad, MemoryOrder::Acquire, env);
   });
 }
+void begin_library(Thread&, library::Call&) {}
+void end_library(Thread&, library::Call&) {}
+void begin_callback(Thread&, library::Call&) {}
+void end_callback(Thread&, library::Call&) {}
 void fence(Thread& t, int order) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);

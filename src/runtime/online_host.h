@@ -507,6 +507,8 @@ class OnlineHost {
     Thread* t = self;
     if (t == nullptr) [[unlikely]]
       return access_by_stranger<kOp>(address, size, pc);
+    if (t->is_outside) [[unlikely]]
+      return access_after_library<kOp>(address, size, pc);
     ++t->accesses;
     if (!sampler::drops(*t, address, size)) access_if_sampled<kOp>(*t, address, size, pc);
   }
@@ -515,6 +517,13 @@ class OnlineHost {
     if (!sampler::passes(t, kOp, address, size)) return;
     look_at_period(of(t));
     access_more<kOp>(t, address, size, pc);
+  }
+  // A call into a library is over.
+  template <Op kOp>
+  [[gnu::noinline, gnu::cold]] static void access_after_library(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    library::returned(*self);
+    ++self->accesses;
+    access_more<kOp>(*self, address, size, pc);
   }
   // Now it is met.
   template <Op kOp>

@@ -384,6 +384,43 @@ void fence(Thread& t, int order) {
   RecordHost::put(of(t), first_word(Op::Fence, 0, static_cast<MemoryOrder>(order)), t.caller);
 }
 
+// --- calls into code without instrumentation: a word of D could be what orders, so each is stamped as if it was written ---
+
+namespace {
+
+void stamp_reach(Thread& t, const library::Call& call) {
+  RecordHost::settle(of(t));
+  for (uint32_t i = 0; i < call.piece_count; ++i) {
+    const reach::Piece& p = call.pieces[i];
+    RecordHost::stamp_sync(of(t), p.begin);
+    stamp_cells(of(t), p.begin, p.end - p.begin, true, true);
+  }
+}
+
+}  // namespace
+
+void begin_library(Thread& t, library::Call& call) {
+  if (!is_on()) return;
+  stamp_reach(t, call);
+  RecordHost::put(of(t), first_word(Op::MissingBegin, call.function), call.caller);
+  for (uint32_t i = 0; i < call.piece_count; ++i) {
+    const reach::Piece& p = call.pieces[i];
+    RecordHost::put(of(t), first_word(Op::Reach, p.begin) | recording::kHasExtent, call.caller, p.end - p.begin);
+  }
+}
+void end_library(Thread& t, library::Call& call) {
+  if (!is_on()) return;
+  stamp_reach(t, call);
+  RecordHost::put(of(t), first_word(Op::MissingEnd, 0), call.caller);
+}
+// What it does it may have been told by the library, and what it did the library may pass on.
+void begin_callback(Thread& t, library::Call& call) {
+  if (is_on()) stamp_reach(t, call);
+}
+void end_callback(Thread& t, library::Call& call) {
+  if (is_on()) stamp_reach(t, call);
+}
+
 // --- memory ---
 
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc) {
