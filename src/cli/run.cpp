@@ -18,6 +18,7 @@
 #include "cli/trials.h"
 #include "detect/clockrace.h"
 #include "detect/collision.h"
+#include "filter/tree.h"
 #include "offline/catalog.h"
 #include "report/follow.h"
 
@@ -39,6 +40,8 @@ Status check_filters(const Chain& chain) {
       return Error{fmt::format("'{}' samples by itself: no filter works in front of it", detector)};
     if (chain.stages.size() > 2)
       return Error{fmt::format("one filter works inside programs, not several: '{}'", chain.text)};
+    if (chain.detector().options.contains("libs") && stage.info->name != kTreeInfo.name)
+      return Error{fmt::format("with libs no sampling filter works in front of '{}'", detector)};
     if (const auto threads = stage.options.find("threads"); threads != stage.options.end() && threads->second != "1")
       return Error{"tree,threads=2 filters traces, not programs"};
   }
@@ -47,7 +50,8 @@ Status check_filters(const Chain& chain) {
 
 Result<std::filesystem::path> runtime_of(const Chain& chain) {
   if (const Status filters = check_filters(chain); !filters) return filters.error();
-  const std::string detector(chain.detector().info->name);
+  std::string detector(chain.detector().info->name);
+  if (chain.detector().options.contains("libs")) detector += kWithLibraries;
   if (const auto folder = find_runtime(detector)) return *folder;
   const std::vector<std::string> others = available_runtimes();
   return Error{fmt::format("there is no runtime for '{}' ({})", detector,

@@ -58,9 +58,9 @@ RawLocation location(const Json& j) {
 Result<RawLine> race(const Json& j) {
   const Json& accesses = field(j, "accesses");
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
-  const Json& by_locks = field(j, "by_locks");
+  const auto is_set = [&](const char* name) { return field(j, name).is_boolean() && field(j, name).get<bool>(); };
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1]), by_locks.is_boolean() && by_locks.get<bool>(),
+                         access(accesses[0]), access(accesses[1]), is_set("by_locks"), is_set("by_library"),
                          maybe_number(j, "chance")});
 }
 
@@ -95,6 +95,8 @@ RawSummary summary(const Json& j) {
     s.live = number(sampling, "live");
   }
   if (const Json& watch = field(j, "watch"); watch.is_object()) s.watching = watching(watch);
+  if (const Json& l = field(j, "libraries"); l.is_object())
+    s.libraries = Libraries{number(l, "calls"), number(l, "pairs"), number(l, "cut")};
   const Json& rules = field(j, "rules");
   if (!rules.is_object()) return s;
   for (const auto& [rule, count] : rules.items()) {

@@ -205,6 +205,7 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   if (line.samples) add_sampling(line);
   if (line.filtered != 0) add_filter(line);
   if (line.watching) add_watching(*line.watching);
+  if (line.libraries) add_libraries(*line.libraries);
   for (const auto& [rule, count] : line.rules) {
     const auto known = std::ranges::find(sums_.rules, rule, &std::pair<std::string, uint64_t>::first);
     known == sums_.rules.end() ? void(sums_.rules.emplace_back(rule, count)) : void(known->second += count);
@@ -220,6 +221,14 @@ void Session::add_watching(const Watching& of_process) {
     sum.elapsed += of_process.elapsed;
   }
   sums_.watching = sum;
+}
+
+void Session::add_libraries(const Libraries& of_process) {
+  Libraries sum = sums_.libraries.value_or(Libraries{0, 0, 0});
+  *sum.calls += of_process.calls.value_or(0);
+  sum.pairs += of_process.pairs;
+  sum.cut += of_process.cut;
+  sums_.libraries = sum;
 }
 
 void Session::add_filter(const RawSummary& line) {
@@ -357,6 +366,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
     if (race.doubt.empty()) race.doubt = why_doubtful(race.second);
     if (!race.doubt.empty()) race.verdict = "suspect";
   }
+  if (raw.by_library) race.doubt = kOrderedByLibrary;
   if (raw.chance.value_or(0) != 0) race.chance = share(*raw.chance);  // 0: the program itself said when to sample
   return race;
 }

@@ -26,7 +26,7 @@ class Session {
     std::string name;  // after "cannot write"
     bool
         live;  // each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
-        // else all at the end, with their counts
+               // else all at the end, with their counts
     int error = 0;  // the first failure to write
   };
 
@@ -62,6 +62,7 @@ class Session {
   Writer& writer(const std::string& file);
   void add_filter(const RawSummary& line);
   void add_sampling(const RawSummary& line);
+  void add_libraries(const Libraries& of_process);
   void add_watching(const Watching& of_process);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);

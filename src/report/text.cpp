@@ -67,6 +67,7 @@ class TextRenderer final : public Renderer {
     }
     if (s.suspects != 0) fmt::print(out_, "  {}, not seen to happen\n", plural(s.suspects, "suspect"));
     if (s.watching) watching(*s.watching);
+    if (s.libraries) libraries(*s.libraries);
     if (s.unknown.value_or(0) != 0) {
       fmt::print(out_, "  unknown: {} (a limit was reached: options steps, timeout, tries)\n",
                  plural(*s.unknown, "pair"));
@@ -90,6 +91,14 @@ class TextRenderer final : public Renderer {
   }
 
  private:
+  void libraries(const Libraries& l) {
+    const std::string calls = l.calls ? fmt::format("{} into code without instrumentation", plural(*l.calls, "call"))
+                                      : "calls into code without instrumentation";
+    fmt::print(out_, "  {} may have ordered {}: not reported (option show lists them)\n", calls,
+               plural(l.pairs, "pair"));
+    if (l.cut == 0) return;
+    fmt::print(out_, "  {} of them reached more memory than is followed: an order may be missing\n", grouped(l.cut));
+  }
   void watching(const Watching& w) {
     const std::string share = w.asked == 0 ? ""
                                            : fmt::format("sampled {:.3g}% of the instructions, asked for {:.3g}%; ",

@@ -155,7 +155,8 @@ bool find(uintptr_t granule, Global& global) {
     global = {name_at(m, s->start + m.bias), s->start + m.bias, s->size, true, false};
   } else {
     constexpr uintptr_t kPage = 4096;
-    global = {name_at(m, granule & ~(kPage - 1)), granule & ~(kPage - 1), kPage, false, table != nullptr && table->is_whole};
+    global = {name_at(m, granule & ~(kPage - 1)), granule & ~(kPage - 1), kPage, false,
+              table != nullptr && table->is_whole};
   }
   return true;
 }

@@ -7,12 +7,14 @@
 #pragma once
 #include "core/array.h"
 #include "detect/detector.h"
+#include "detect/library_fasttrack.h"
 #include "detect/pacer.h"
 #include "runtime/compact.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/literace.h"
 #include "runtime/objects.h"
+#include "runtime/online_library.h"
 #include "runtime/pieces.h"
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
@@ -28,6 +30,10 @@ struct StoreOf {
 template <>
 struct StoreOf<FastTrack<OnlineEnv>> {
   using Type = CompactStore<FastTrack<OnlineEnv>>;
+};
+template <>
+struct StoreOf<LibraryFastTrack<OnlineEnv>> {
+  using Type = CompactStore<LibraryFastTrack<OnlineEnv>>;
 };
 template <>
 struct StoreOf<Pacer<OnlineEnv>> {
@@ -55,7 +61,7 @@ class OnlineHost {
     }
   };
 
-  enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
+  enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic, kReached };
   template <class State, uint8_t kOfKind>
   struct Kept : Object {
     static constexpr uint8_t kKind = kOfKind;
@@ -228,6 +234,19 @@ class OnlineHost {
     report(of(t), id);
   }
 
+  // What an atomic on memory that a library reached tells it, and is told by it; nothing for detectors that do not ask.
+  struct NoExchange {
+    NoExchange(HostThread&, uintptr_t) {}
+  };
+  template <class Host, bool kOrders>
+  struct ExchangeOf {
+    using Type = NoExchange;
+  };
+  template <class Host>
+  struct ExchangeOf<Host, true> {
+    using Type = typename OnlineLibrary<Host>::Exchange;
+  };
+
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
 
   template <class Real>
@@ -238,6 +257,7 @@ class OnlineHost {
     ++t.atomics;
     message(t);
     pass_time(t);
+    [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
@@ -261,6 +281,7 @@ class OnlineHost {
     ++t.atomics;
     message(t);
     pass_time(t);
+    [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     depot::Id a = 0;
     bool done = false;
     {
@@ -478,6 +499,9 @@ class OnlineHost {
       case kLock: return forget_as<Lock>(t, line, o);
       case kSemaphore: return forget_as<Semaphore>(t, line, o);
       case kAtomic: return forget_as<Atomic>(t, line, o);
+      case kReached:
+        if constexpr (OrdersLibraries<D>) OnlineLibrary<OnlineHost>::put_aside(line, o);
+        return;
       default: return;  // conditions and barriers may have threads inside; blocks are the heap's
     }
   }

@@ -307,7 +307,14 @@ void start_in_child() {
 }
 void interrupted(Thread& t) { of(t).unsettled = nullptr; }
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
-void put_statistics(Text&) { output::modules(); }  // what was loaded since the last window
+void put_statistics(Text&) {
+  output::modules();  // what was loaded since the last window
+  if (library::counts().cut == 0) return;
+  Text out;
+  out.put("{\"raw\":\"lost\",\"what\":\"part of what ").number(library::counts().cut);
+  out.put(" calls into libraries reach: races may be told of that such a call orders\"}");
+  output::line(out);
+}
 ClockOperations clock_operations(Thread&) { return {}; }
 
 // --- threads ---
