@@ -232,6 +232,10 @@ uintptr_t target_of(const LinkedModule& m, const uintptr_t* slot, const Elf64_Sy
              : 0;
 }
 
+bool is_known_function(const char* name) {
+  return matches(name, g_options.known_libraries.text, g_options.known_libraries.size);
+}
+
 Function* function_of(const LinkedModule& m, const uintptr_t* slot, const Elf64_Sym& symbol) {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   if (type == STT_OBJECT || type == STT_TLS) return nullptr;
@@ -240,21 +244,43 @@ Function* function_of(const LinkedModule& m, const uintptr_t* slot, const Elf64_
   const Module* owner = target == 0 ? nullptr : module_at(target);
   if (owner == nullptr || target < owner->text_begin || target >= owner->text_end) return nullptr;
   const bool is_of_library = owner->kind == Kind::Stateful || owner->kind == Kind::Stateless;
-  const Patterns& known = g_options.known_libraries;
-  if (is_of_library ? matches(name, known.text, known.size)
-                    : !starts_with(name, "dlopen") && !starts_with(name, "dlmopen"))
+  if (is_of_library ? is_known_function(name) : !starts_with(name, "dlopen") && !starts_with(name, "dlmopen"))
     return nullptr;
   return function_at(target, owner, name);
+}
+
+// f(slot, function) for the virtual functions of a library's own classes. The library calls them through the same tables; its calls
+// are told by where they come from, and passed over.
+template <class F>
+void for_each_virtual(const LinkedModule& m, const Module& owner, F f) {
+  for (uint32_t i = 1; i < symbol_count(m.tables); ++i) {
+    const Elf64_Sym& s = m.tables.symbols[i];
+    const char* name = m.tables.names + s.st_name;
+    if (s.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s.st_info) != STT_OBJECT || !starts_with(name, "_ZTV") ||
+        is_known_function(name))
+      continue;
+    auto* const table = reinterpret_cast<uintptr_t*>(m.loaded_at + s.st_value);
+    for (uintptr_t* slot = table; slot < table + s.st_size / sizeof *slot; ++slot) {
+      if (*slot < owner.text_begin || *slot >= owner.text_end) continue;
+      if (Function* function = function_at(*slot, &owner, name); function != nullptr) f(slot, *function);
+    }
+  }
 }
 
 template <class F>
 void for_each_call(const Found& found, F f) {
   for (uint32_t i = 0; i < found.count; ++i) {
-    if (g_modules->modules[i].kind != Kind::Instrumented) continue;
     const LinkedModule& m = found.modules[i];
-    for_each_slot(m, [&](uintptr_t* slot, const Elf64_Sym& symbol) {
-      if (Function* function = function_of(m, slot, symbol); function != nullptr) f(m, slot, *function);
-    });
+    const Module& known = g_modules->modules[i];
+    const SlotWriter writer(m);
+    const auto visit = [&](uintptr_t* slot, Function& function) { f(writer, slot, function); };
+    if (known.kind == Kind::Instrumented) {
+      for_each_slot(m, [&](uintptr_t* slot, const Elf64_Sym& symbol) {
+        if (Function* function = function_of(m, slot, symbol); function != nullptr) visit(slot, *function);
+      });
+    } else if (known.kind != Kind::Known) {
+      for_each_virtual(m, known, visit);
+    }
   }
 }
 
@@ -278,10 +304,10 @@ void install() {
     if (g_functions == nullptr)
       g_functions = static_cast<Functions*>(map_or_die(sizeof(Functions), "calls of libraries"));
     look_at_modules(*found);
-    for_each_call(*found, [](const LinkedModule&, uintptr_t*, Function&) {});
+    for_each_call(*found, [](const SlotWriter&, uintptr_t*, const Function&) {});
     if (make_trampolines()) {
-      for_each_call(*found, [](const LinkedModule& m, uintptr_t* slot, const Function& f) {
-        if (f.trampoline != 0) write_slot(m, slot, f.trampoline);
+      for_each_call(*found, [](const SlotWriter& writer, uintptr_t* slot, const Function& f) {
+        if (f.trampoline != 0) writer.write(slot, f.trampoline);
       });
     }
   }

@@ -2,8 +2,9 @@
 // library_calls.h of the call and jump on to where it was going. No return address is touched, so exceptions, longjmp and
 // debuggers see what they always see.
 //
-// Seen are calls by name into another module. Not seen: calls through a pointer that came from elsewhere (a virtual function of a
-// library's class, dlsym), and code without instrumentation inside of an instrumented module.
+// Seen are calls by name into another module, and of the virtual functions of classes whose tables it exports. Not seen: calls through
+// other pointers (dlsym, tables of functions, a class inside the library), and code without instrumentation inside of an
+// instrumented module.
 #pragma once
 #include <cstdint>
 

@@ -36,13 +36,20 @@ LinkedModule linked_module(const dl_phdr_info& info) {
   return m;
 }
 
-void write_slot(const LinkedModule& m, uintptr_t* slot, uintptr_t value) {
+SlotWriter::~SlotWriter() {
+  if (is_open_) protect(PROT_READ);
+}
+
+bool SlotWriter::protect(int protection) const {
+  const auto bytes = static_cast<long>(module_.read_only_end - module_.read_only_begin);
+  return !sys::failed(sys::call_on(SYS_mprotect, reinterpret_cast<void*>(module_.read_only_begin), bytes, protection));
+}
+
+void SlotWriter::write(uintptr_t* slot, uintptr_t value) const {
   const auto at = reinterpret_cast<uintptr_t>(slot);
-  const bool read_only = at >= m.read_only_begin && at < m.read_only_end;
-  auto* page = reinterpret_cast<void*>(at & ~(kPage - 1));
-  if (read_only && sys::failed(sys::call_on(SYS_mprotect, page, kPage, PROT_READ | PROT_WRITE))) return;
-  __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-  if (read_only) sys::call_on(SYS_mprotect, page, kPage, PROT_READ);
+  const bool read_only = at >= module_.read_only_begin && at < module_.read_only_end;
+  if (read_only && !is_open_) is_open_ = protect(PROT_READ | PROT_WRITE);
+  if (!read_only || is_open_) __atomic_store_n(slot, value, __ATOMIC_RELEASE);
 }
 
 }  // namespace pf::rt

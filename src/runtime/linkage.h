@@ -56,6 +56,20 @@ void for_each_slot(const LinkedModule& m, F f) {
   });
 }
 
-void write_slot(const LinkedModule& m, uintptr_t* slot, uintptr_t value);
+// What the loader made read-only of a module can be written while this lives.
+class SlotWriter {
+ public:
+  explicit SlotWriter(const LinkedModule& m) : module_(m) {}
+  ~SlotWriter();
+  SlotWriter(const SlotWriter&) = delete;
+  SlotWriter& operator=(const SlotWriter&) = delete;
+
+  void write(uintptr_t* slot, uintptr_t value) const;
+
+ private:
+  bool protect(int protection) const;
+  const LinkedModule& module_;
+  mutable bool is_open_ = false;
+};
 
 }  // namespace pf::rt

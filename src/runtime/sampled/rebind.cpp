@@ -83,11 +83,12 @@ void to_us() {
   if (g_entries == nullptr) g_entries = static_cast<Entry*>(map_or_die(kEntries * sizeof(Entry), "calls"));
   g_entry_count = 0;
   for_each_module([](const LinkedModule& m) {
+    const SlotWriter writer(m);
     for_each_call(m, [&](uintptr_t* slot, const Export& e) {
       const uintptr_t before = __atomic_load_n(slot, __ATOMIC_RELAXED);
       if ((before != e.original && !m.has(before)) || g_entry_count == kEntries) return;
       g_entries[g_entry_count++] = {slot, before};
-      write_slot(m, slot, e.ours);
+      writer.write(slot, e.ours);
     });
   });
 }
@@ -95,10 +96,11 @@ void to_us() {
 // A module may be gone by now, so those that are there are asked again.
 void back() {
   for_each_module([](const LinkedModule& m) {
+    const SlotWriter writer(m);
     for_each_call(m, [&](uintptr_t* slot, const Export& e) {
       if (__atomic_load_n(slot, __ATOMIC_RELAXED) != e.ours) return;
       const Entry* entry = find_entry(slot);
-      write_slot(m, slot, entry != nullptr ? entry->before : e.original);
+      writer.write(slot, entry != nullptr ? entry->before : e.original);
     });
   });
   g_entry_count = 0;
