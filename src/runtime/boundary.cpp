@@ -173,7 +173,7 @@ struct Functions {
 };
 constinit Functions* g_functions = nullptr;
 
-Function* function_at(uintptr_t target, const Module* owner, const char* name) {
+Function* function_at(uintptr_t target, const Module* owner, bool loads_modules = false) {
   Functions& all = *g_functions;
   auto i = static_cast<uint32_t>(hash_with(0, target));
   for (;; ++i) {
@@ -186,7 +186,7 @@ Function* function_at(uintptr_t target, const Module* owner, const char* name) {
     if (all.count == kMaxFunctions) return nullptr;
     entry = ++all.count;
     Function& f = all.functions[entry - 1];
-    f = {target, owner, 0, std::strcmp(name, "dlopen") == 0 || std::strcmp(name, "dlmopen") == 0};
+    f = {target, owner, 0, loads_modules};
     return &f;
   }
 }
@@ -236,23 +236,30 @@ bool is_known_function(const char* name) {
   return matches(name, g_options.known_libraries.text, g_options.known_libraries.size);
 }
 
+// The library that has code at the address.
+const Module* library_function(uintptr_t address) {
+  const Module* owner = module_at(address);
+  if (owner == nullptr || (owner->kind != Kind::Stateful && owner->kind != Kind::Stateless)) return nullptr;
+  return address >= owner->text_begin && address < owner->text_end ? owner : nullptr;
+}
+
+bool loads_modules(const char* name) { return std::strcmp(name, "dlopen") == 0 || std::strcmp(name, "dlmopen") == 0; }
+
 Function* function_of(const LinkedModule& m, const uintptr_t* slot, const Elf64_Sym& symbol) {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   if (type == STT_OBJECT || type == STT_TLS) return nullptr;
   const char* name = m.tables.names + symbol.st_name;
   const uintptr_t target = target_of(m, slot, symbol);
-  const Module* owner = target == 0 ? nullptr : module_at(target);
-  if (owner == nullptr || target < owner->text_begin || target >= owner->text_end) return nullptr;
-  const bool is_of_library = owner->kind == Kind::Stateful || owner->kind == Kind::Stateless;
-  if (is_of_library ? is_known_function(name) : !starts_with(name, "dlopen") && !starts_with(name, "dlmopen"))
-    return nullptr;
-  return function_at(target, owner, name);
+  if (target == 0) return nullptr;
+  if (loads_modules(name)) return function_at(target, module_at(target), true);
+  const Module* owner = library_function(target);
+  return owner == nullptr || is_known_function(name) ? nullptr : function_at(target, owner);
 }
 
-// f(slot, function) for the virtual functions of a library's own classes. The library calls them through the same tables; its calls
-// are told by where they come from, and passed over.
+// f(slot, function) for the virtual functions of libraries in tables that have names: their own, and those of classes that the program derives
+// or that the linker has copied into it. Libraries call through the same tables; their calls are told by where they come from, and passed over.
 template <class F>
-void for_each_virtual(const LinkedModule& m, const Module& owner, F f) {
+void for_each_virtual(const LinkedModule& m, F f) {
   for (uint32_t i = 1; i < symbol_count(m.tables); ++i) {
     const Elf64_Sym& s = m.tables.symbols[i];
     const char* name = m.tables.names + s.st_name;
@@ -261,8 +268,9 @@ void for_each_virtual(const LinkedModule& m, const Module& owner, F f) {
       continue;
     auto* const table = reinterpret_cast<uintptr_t*>(m.loaded_at + s.st_value);
     for (uintptr_t* slot = table; slot < table + s.st_size / sizeof *slot; ++slot) {
-      if (*slot < owner.text_begin || *slot >= owner.text_end) continue;
-      if (Function* function = function_at(*slot, &owner, name); function != nullptr) f(slot, *function);
+      const Module* owner = library_function(*slot);
+      Function* function = owner == nullptr ? nullptr : function_at(*slot, owner);
+      if (function != nullptr) f(slot, *function);
     }
   }
 }
@@ -278,9 +286,8 @@ void for_each_call(const Found& found, F f) {
       for_each_slot(m, [&](uintptr_t* slot, const Elf64_Sym& symbol) {
         if (Function* function = function_of(m, slot, symbol); function != nullptr) visit(slot, *function);
       });
-    } else if (known.kind != Kind::Known) {
-      for_each_virtual(m, known, visit);
     }
+    if (known.kind != Kind::Known) for_each_virtual(m, visit);
   }
 }
 

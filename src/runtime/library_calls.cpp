@@ -69,6 +69,7 @@ void take_pieces(Thread& t, Call& call, bool is_whole) {
   __atomic_fetch_add(&g_counts.calls, 1, __ATOMIC_RELAXED);
   if (!is_whole) __atomic_fetch_add(&g_counts.cut, 1, __ATOMIC_RELAXED);
   call.piece_count = reach::count(e);
+  if (call.piece_count == 0) return;
   call.pieces = static_cast<reach::Piece*>(t.arena->allocate(call.piece_count * sizeof(reach::Piece)));
   for (uint32_t i = 0; i < call.piece_count; ++i) call.pieces[i] = reach::pieces(e)[i];
 }
@@ -99,7 +100,10 @@ void begin(Thread& t, Call& call, const boundary::Module* owner, const Words& w)
 void end_innermost(Thread& t) {
   Call& call = *innermost(t);
   const bool loads_modules = call.loads_modules;
-  if (!loads_modules) host::end_library(t, call);
+  if (!loads_modules) {
+    if (call.in_callback) host::end_callback(t, call);
+    host::end_library(t, call);
+  }
   if (call.pieces != nullptr) t.arena->deallocate(call.pieces, call.piece_count * sizeof(reach::Piece));
   --t.library_depth;
   if (loads_modules) modules_changed();
@@ -115,7 +119,7 @@ void look_at_callback(Thread& t) {
   Call* call = innermost(t);
   if (call == nullptr || !call->in_callback || depth_of(t) > call->depth) return;
   call->in_callback = false;
-  host::end_callback(t, *call);
+  if (!call->loads_modules) host::end_callback(t, *call);
 }
 
 }  // namespace
@@ -143,7 +147,7 @@ void enter(Thread& t, uintptr_t caller) {
   if (t.is_outside && is_instrumented(caller)) end_all_down_to(t, depth_of(t));
   if (Call* call = innermost(t); call != nullptr && !call->in_callback) {
     call->in_callback = true;
-    host::begin_callback(t, *call);
+    if (!call->loads_modules) host::begin_callback(t, *call);
   }
   watch(t);
 }

@@ -120,24 +120,29 @@ void for_each_cell(uintptr_t address, uintptr_t size, bool touched_only, F f) {
   for_each_touched_part(address, address + size, kLinesBytes, kPage / sizeof(RecordHost::Cell) * 8, of_part);
 }
 
+// The thread's stamp goes beyond the cell's. Whether there was anything.
+bool go_beyond(HostThread& t, const RecordHost::Cell& cell) {
+  const RecordHost::Cell seen = __atomic_load_n(&cell, __ATOMIC_ACQUIRE);
+  if (!RecordHost::is_of(t, seen)) t.stamp = RecordHost::later(t.stamp, RecordHost::stamp_in(seen) + 1);
+  return seen != 0;
+}
+// The cell's goes up to the thread's.
+void raise(const HostThread& t, RecordHost::Cell& cell, bool write, bool touched_only) {
+  RecordHost::exchange(cell, [&](RecordHost::Cell seen) {
+    const uint64_t stamp = RecordHost::stamp_in(seen);
+    if (touched_only && seen == 0) return seen;
+    if (RecordHost::is_of(t, seen)) return t.owner | (write ? 0 : seen & RecordHost::kIsRead) | t.stamp;
+    if (stamp < t.stamp) return t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
+    // Somebody else was there at the very moment. Whoever comes after both comes after a write, if there was one.
+    return stamp == t.stamp && write ? RecordHost::kNobody | t.stamp : seen;
+  });
+}
+
 // Whether there was anything.
 bool stamp_cells(HostThread& t, uintptr_t address, uintptr_t size, bool write, bool touched_only) {
   bool any = false;
-  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) {
-    const RecordHost::Cell seen = __atomic_load_n(&cell, __ATOMIC_ACQUIRE);
-    any |= seen != 0;
-    if (!RecordHost::is_of(t, seen)) t.stamp = RecordHost::later(t.stamp, RecordHost::stamp_in(seen) + 1);
-  });
-  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) {
-    RecordHost::exchange(cell, [&](RecordHost::Cell seen) {
-      const uint64_t stamp = RecordHost::stamp_in(seen);
-      if (touched_only && seen == 0) return seen;
-      if (RecordHost::is_of(t, seen)) return t.owner | (write ? 0 : seen & RecordHost::kIsRead) | t.stamp;
-      if (stamp < t.stamp) return t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
-      // Somebody else was there at the very moment. Whoever comes after both comes after a write, if there was one.
-      return stamp == t.stamp && write ? RecordHost::kNobody | t.stamp : seen;
-    });
-  });
+  for_each_cell(address, size, touched_only, [&](const RecordHost::Cell& cell) { any |= go_beyond(t, cell); });
+  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) { raise(t, cell, write, touched_only); });
   return any;
 }
 
@@ -395,13 +400,22 @@ void fence(Thread& t, int order) {
 
 namespace {
 
-void stamp_reach(Thread& t, const library::Call& call) {
-  RecordHost::settle(of(t));
+// f(cell, whether it counts only if it was ever touched): the first of a piece stands for all of it.
+template <class F>
+void for_each_reached_cell(const library::Call& call, F f) {
   for (uint32_t i = 0; i < call.piece_count; ++i) {
     const reach::Piece& p = call.pieces[i];
-    RecordHost::stamp_sync(of(t), p.begin);
-    stamp_cells(of(t), p.begin, p.end - p.begin, true, true);
+    f(RecordHost::cell_of(p.begin), false);
+    for_each_cell(p.begin, p.end - p.begin, true, [&](RecordHost::Cell& cell) { f(cell, true); });
   }
+}
+
+// First beyond all of them, then all up to the one stamp that the record will have: who looks at any of them later is later.
+void stamp_reach(Thread& t, const library::Call& call) {
+  RecordHost::settle(of(t));
+  ++of(t).stamp;
+  for_each_reached_cell(call, [&](const RecordHost::Cell& cell, bool) { go_beyond(of(t), cell); });
+  for_each_reached_cell(call, [&](RecordHost::Cell& cell, bool if_touched) { raise(of(t), cell, true, if_touched); });
 }
 
 }  // namespace
@@ -420,13 +434,9 @@ void end_library(Thread& t, library::Call& call) {
   stamp_reach(t, call);
   RecordHost::put(of(t), first_word(Op::MissingEnd, 0), call.caller);
 }
-// What it does it may have been told by the library, and what it did the library may pass on.
-void begin_callback(Thread& t, library::Call& call) {
-  if (is_on()) stamp_reach(t, call);
-}
-void end_callback(Thread& t, library::Call& call) {
-  if (is_on()) stamp_reach(t, call);
-}
+// The library does nothing meanwhile: its call is in two parts, before the callback and after it.
+void begin_callback(Thread& t, library::Call& call) { end_library(t, call); }
+void end_callback(Thread& t, library::Call& call) { begin_library(t, call); }
 
 // --- memory ---
 
