@@ -149,12 +149,18 @@ void note_reached(Module& m, const Found& found, uint32_t index, Module* all) {
   }
 }
 
+// What the loader has made read-only orders nothing.
+uintptr_t first_variable(const LinkedModule& m) {
+  return m.read_only_end > m.data_begin && m.read_only_end < m.data_end ? m.read_only_end : m.data_begin;
+}
+
 void look_at_modules(const Found& found) {
   auto* fresh = new (g_arena.allocate(sizeof(Modules))) Modules{found.count, nullptr};
   fresh->modules = static_cast<Module*>(g_arena.allocate(found.count * sizeof(Module)));
   for (uint32_t i = 0; i < found.count; ++i) {
     const LinkedModule& m = found.modules[i];
-    fresh->modules[i] = {m.begin, m.end, m.data_begin, m.data_end, m.text_begin, m.text_end, kind_of(m), 0, nullptr};
+    fresh->modules[i] = {m.begin, m.end,  first_variable(m), m.data_end, m.text_begin, m.text_end, kind_of(m),
+                         0,       nullptr};
   }
   for (uint32_t i = 0; i < found.count; ++i) {
     const Kind kind = fresh->modules[i].kind;

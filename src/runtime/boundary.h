@@ -18,7 +18,7 @@ enum class Kind : uint8_t {
 };
 
 struct Module {
-  uintptr_t begin, end, data_begin, data_end, text_begin, text_end;
+  uintptr_t begin, end, data_begin, data_end, text_begin, text_end;  // data: without constants
   Kind kind;
   uint32_t reached_count;
   const Module** reached;  // the stateful ones that a call into this one may come to, itself included

@@ -1,5 +1,6 @@
 #include "runtime/library_calls.h"
 
+#include "runtime/abi/abi.h"
 #include "runtime/boundary.h"
 #include "runtime/host.h"
 #include "runtime/instrumented.h"
@@ -78,12 +79,13 @@ void take_pieces(Thread& t, Call& call, bool is_whole) {
 struct Words {
   uintptr_t words[14];
   unsigned in_registers, pushed, on_stack;
+  uintptr_t stack_pointer;
 };
 
 void begin(Thread& t, Call& call, const boundary::Module* owner, const Words& w) {
   Calls& c = *t.library;
   reach::Explorer& e = *c.explorer;
-  reach::begin(e);
+  reach::begin(e, w.stack_pointer);
   if (g_options.libraries == Libraries::ByState) {
     for (uint32_t i = 0; i < owner->reached_count; ++i)
       reach::add_memory(e, {owner->reached[i]->data_begin, owner->reached[i]->data_end});
@@ -171,7 +173,7 @@ void begin_thread(Thread& t, uintptr_t function, uintptr_t argument) {
   const boundary::Module* owner = boundary::module_at(function);
   if (owner == nullptr || owner->kind != boundary::Kind::Stateful) return;
   const Scope scope(t);
-  begin(t, push(t, function, function), owner, {{argument}, 1, 0, 0});
+  begin(t, push(t, function, function), owner, {{argument}, 1, 0, 0, 0});
   watch(t);
 }
 
@@ -208,11 +210,10 @@ using namespace pf::rt;
 // the first few of those only pointers into the heap are taken, for most are its variables.
 library::Words words_of(const Thread& t, const Registers& r) {
   constexpr unsigned kMaybe = 4;
-  library::Words w = {{r.rdi, r.rsi, r.rdx, r.rcx, r.r8, r.r9}, 6, 0, kMaybe};
+  library::Words w = {{r.rdi, r.rsi, r.rdx, r.rcx, r.r8, r.r9}, 6, 0, kMaybe, address_of(r.on_stack)};
   for (unsigned i = 0; i < 8; ++i) w.words[6 + i] = r.on_stack[i];
   if (t.top == t.bottom) return w;
-  const uint32_t bytes =
-      (t.top[-1].stack_pointer & ~Frame::kNotSampled) - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(r.on_stack));
+  const uint32_t bytes = (t.top[-1].stack_pointer & ~Frame::kNotSampled) - static_cast<uint32_t>(w.stack_pointer);
   if (bytes <= sizeof r.on_stack) w.pushed = bytes / sizeof(uintptr_t);
   if (w.pushed > w.on_stack) w.on_stack = w.pushed;
   return w;

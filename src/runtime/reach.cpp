@@ -37,6 +37,7 @@ class Explorer {
  public:
   uint32_t count, looked_through;
   uintptr_t bytes;
+  uintptr_t stack_pointer;
   uint32_t round;
   bool is_cut;
   Piece pieces[kMaxPieces];
@@ -70,6 +71,7 @@ Place place_on_stack(const Thread& t, uintptr_t address) {
   const Frame* const bottom = t.bottom;
   const Frame* f = __atomic_load_n(&t.top, __ATOMIC_RELAXED);
   uintptr_t end = t.info->stack_end;
+  if (t.info->tls_begin > address && t.info->tls_begin < end) end = t.info->tls_begin;
   while (f != bottom && stack_pointer(t, f - 1) <= address) --f;  // f[-1] is the first frame that lies beyond it
   if (f != bottom) end = stack_pointer(t, f - 1);
   const uintptr_t begin = f == t.top ? address & ~(kPage - 1) : stack_pointer(t, f);
@@ -113,12 +115,12 @@ Place place_in_mapping(uintptr_t address) {
   return kNowhere;
 }
 
-Place place_of(Thread& t, uintptr_t word) {
+Place place_of(Thread& t, uintptr_t word, uintptr_t stack_pointer) {
   constexpr uintptr_t kFirst = 4096;
   if (word < kFirst || word > kAddressMask) return kNowhere;
   if (const boundary::Module* m = boundary::module_at(word); m != nullptr) return place_in_module(*m, word);
   if (word >= t.info->stack_begin && word < t.info->stack_end && !(word >= t.info->tls_begin && word < t.info->tls_end))
-    return place_on_stack(t, word);
+    return word >= stack_pointer ? place_on_stack(t, word) : kNowhere;
   Block b{};
   if (existing_chunk(word) != nullptr && heap::find(word, b, heap::kSmall))
     return {b.freed ? Kind::Freed : Kind::Block, {b.address, b.address + b.size}, nullptr};
@@ -174,7 +176,8 @@ uint64_t content_of(const Piece& piece) {
 }
 
 void remember(Known& known, Arena& arena, const Place& place) {
-  for (uint32_t i = 0; i < known.count; ++i) {
+  constexpr uint32_t kLately = 8;  // more than these would take longer than to have it twice
+  for (uint32_t i = known.count < kLately ? 0 : known.count - kLately; i < known.count; ++i) {
     if (known.places[i].piece.begin == place.piece.begin) return;
   }
   if (known.count == known.capacity) {
@@ -202,8 +205,10 @@ bool is_still_true(Known& known) {
 }
 
 void look_through(Explorer& e, Thread& t, const Piece& piece) {
-  if (!g_options.reach_cache) {
-    return for_each_word(piece, [&](uintptr_t word) { add_place(e, place_of(t, word)); });
+  // A frame is another one at each call.
+  const bool is_frame = piece.begin >= t.info->stack_begin && piece.begin < t.info->stack_end;
+  if (!g_options.reach_cache || is_frame) {
+    return for_each_word(piece, [&](uintptr_t word) { add_place(e, place_of(t, word, e.stack_pointer)); });
   }
   Known& known = e.known[hash_with(0, piece.begin) & (kKnown - 1)];
   const uint64_t content = content_of(piece);
@@ -213,7 +218,7 @@ void look_through(Explorer& e, Thread& t, const Piece& piece) {
     known.content = content;
     known.count = 0;
     for_each_word(piece, [&](uintptr_t word) {
-      if (const Place p = place_of(t, word); p.kind != Kind::Nothing) remember(known, *t.arena, p);
+      if (const Place p = place_of(t, word, e.stack_pointer); p.kind != Kind::Nothing) remember(known, *t.arena, p);
     });
   }
   for (uint32_t i = 0; i < known.count; ++i) add_place(e, known.places[i]);
@@ -223,15 +228,16 @@ void look_through(Explorer& e, Thread& t, const Piece& piece) {
 
 Explorer* new_explorer() { return static_cast<Explorer*>(map_or_die(sizeof(Explorer), "calls of libraries")); }
 
-void begin(Explorer& e) {
+void begin(Explorer& e, uintptr_t stack_pointer) {
+  e.stack_pointer = stack_pointer;
   e.count = e.looked_through = 0;
   e.bytes = 0;
   e.is_cut = false;
   ++e.round;
 }
-void add_pointer(Explorer& e, Thread& t, uintptr_t word) { add_place(e, place_of(t, word)); }
+void add_pointer(Explorer& e, Thread& t, uintptr_t word) { add_place(e, place_of(t, word, e.stack_pointer)); }
 void add_heap_pointer(Explorer& e, Thread& t, uintptr_t word) {
-  if (const Place p = place_of(t, word); p.kind == Kind::Block) add_place(e, p);
+  if (const Place p = place_of(t, word, e.stack_pointer); p.kind == Kind::Block) add_place(e, p);
 }
 void add_memory(Explorer& e, const Piece& piece) { add(e, piece, false); }
 
@@ -267,7 +273,7 @@ void unmapped(uintptr_t begin, uintptr_t size) {
 }
 
 bool piece_at(Thread& t, uintptr_t address, Piece& piece) {
-  const Place p = place_of(t, address);
+  const Place p = place_of(t, address, 0);
   piece = p.piece;
   return p.kind != Kind::Nothing && p.kind != Kind::Freed;
 }

@@ -2,7 +2,7 @@
 // looks like a pointer is one.
 //
 //   heap block            all of it, and what its words point to
-//   frame on a stack      of an instrumented function of any thread: all of it, likewise
+//   frame on a stack      of an instrumented function: all of it, likewise; of another thread's, as a whole
 //   global                as the symbol tables have it, likewise; without a symbol, the module's data as a whole, not looked through
 //   state of a library    a pointer into it stands for its data and that of the libraries it needs
 //   thread-local, mapped  as a whole, not looked through: it may be gone by then
@@ -24,7 +24,7 @@ struct Piece {
 class Explorer;
 Explorer* new_explorer();
 
-void begin(Explorer& e);
+void begin(Explorer& e, uintptr_t stack_pointer);  // below that, nothing of the thread's own stack is alive
 // What a word points to.
 void add_pointer(Explorer& e, Thread& t, uintptr_t word);
 void add_heap_pointer(Explorer& e, Thread& t, uintptr_t word);  // if it points into the heap
