@@ -62,6 +62,16 @@ TEST(Libraries, HaveNoFalseAlarmWithMethodsMissing) {
   EXPECT_GT(false_alarms_without, traces() / 50) << "little that matters was deleted";
 }
 
+TEST(Libraries, HaveNoFalseAlarmWhenClocksRunOut) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces() / 4; ++seed) {
+    const Trace trace = generate(seed);
+    Pairs pairs;
+    for (const auto& [pair, verdict] : run_by_site(*make_narrow_with_libraries(), incomplete(trace, seed)))
+      pairs.emplace(pair.low, pair.high);
+    ASSERT_TRUE(is_subset(pairs, truth(trace))) << "seed " << seed << "\n" << show(trace);
+  }
+}
+
 // Of variables that are accessed as a whole. Which of a thread's accesses is reported depends on its epochs, which are shorter here.
 Trace generate_words(uint64_t seed) {
   GeneratorOptions options = random_options(seed, 10 + seed % 60);

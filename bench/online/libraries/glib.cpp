@@ -23,23 +23,25 @@ static void work(gpointer item, gpointer) {
 int main(int, char** arguments) {
   const int threads = atoi(arguments[1]), jobs = atoi(arguments[2]);
   table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, reinterpret_cast<GDestroyNotify>(g_list_free));
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 20; ++i) {
     GList* list = nullptr;
-    for (int n = 0; n < 20; ++n) list = g_list_prepend(list, GINT_TO_POINTER(n));
+    for (int n = 0; n < 5; ++n) list = g_list_prepend(list, GINT_TO_POINTER(n));
     g_hash_table_insert(table, g_strdup_printf("word %d", i), list);
   }
   answers = g_async_queue_new();
   GThreadPool* pool = g_thread_pool_new(work, nullptr, threads, TRUE, nullptr);
-  for (int i = 0; i < jobs; ++i) {
-    auto* job = new Job{i, g_strdup_printf("word %d", i % 60), 0};
-    g_thread_pool_push(pool, job, nullptr);
-  }
   unsigned long sum = 0;
-  for (int i = 0; i < jobs; ++i) {
+  for (int begun = 0, ended = 0; ended < jobs;) {
+    if (begun < jobs && begun - ended < 16) {
+      g_thread_pool_push(pool, new Job{begun, g_strdup_printf("word %d", begun % 25), 0}, nullptr);
+      ++begun;
+      continue;
+    }
     auto* job = static_cast<Job*>(g_async_queue_pop(answers));
     sum += job->answer;
     g_free(job->word);
     delete job;
+    ++ended;
   }
   g_thread_pool_free(pool, FALSE, TRUE);
   g_hash_table_unref(table);

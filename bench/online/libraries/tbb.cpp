@@ -7,7 +7,8 @@
 
 int main(int, char** arguments) {
   using Range = oneapi::tbb::blocked_range<std::size_t>;
-  const auto threads = static_cast<std::size_t>(atoi(arguments[1])), size = static_cast<std::size_t>(atoi(arguments[2]));
+  const auto threads = static_cast<std::size_t>(atoi(arguments[1])),
+             size = static_cast<std::size_t>(atoi(arguments[2]));
   const oneapi::tbb::global_control control(oneapi::tbb::global_control::max_allowed_parallelism, threads);
   std::vector<unsigned> values(size);
   oneapi::tbb::parallel_for(Range(0, size, 200), [&](const Range& r) {
