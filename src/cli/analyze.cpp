@@ -186,7 +186,10 @@ report::Summary summarize(const RunningChain& c, const Pass& pass, const std::st
   report::Summary s;
   s.engine = c.chain.text;
   s.events = pass.events;
-  s.races = f.races.size();
+  s.suspects = static_cast<uint64_t>(
+      std::ranges::count(f.races, Verdict::Suspect, [](const FoundRace& r) { return r.record.verdict; }));
+  s.races = f.races.size() - s.suspects;
+  if (f.by_library) s.libraries = report::Libraries{{}, *f.by_library, 0};
   s.dynamic_races = f.dynamic_races;
   s.racy_events = f.racy_events;
   s.threads = f.threads;

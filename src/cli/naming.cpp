@@ -71,6 +71,7 @@ report::Race name_race(const FoundRace& found, const Chain& chain, const Diction
   race.engine = chain.detector().info->name;
   race.chain = chain.text;
   race.verdict = name(r.verdict);
+  if (r.verdict == Verdict::Suspect) race.doubt = report::kOrderedByLibrary;
   race.count = r.count;
   race.location = name_location(r.memory, names);
   race.first = name_access(r.first, found.first_locks, names);

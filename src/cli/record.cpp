@@ -30,7 +30,9 @@ struct Request {
   std::string output;
   std::string recover;           // a folder that was left behind
   uint64_t limit = 0, ring = 0;  // of the recording as it is made; 0 for none
-  bool no_values = false;
+  bool no_values = false, no_cache = false;
+  std::string libraries = "barrier";
+  std::vector<std::string> known, stateless;
   RecordFilter filter;
 };
 
@@ -47,7 +49,9 @@ Result<RunDirectory> make_directory(const std::string& output) {
 }
 
 std::string chain_of(const Request& request) {
-  return fmt::format("record,limit={},ring={},values={}", request.limit, request.ring, request.no_values ? 0 : 1);
+  return fmt::format("record,limit={},ring={},values={},libs={},known={},stateless={},cache={}", request.limit,
+                     request.ring, request.no_values ? 0 : 1, request.libraries, fmt::join(request.known, "/"),
+                     fmt::join(request.stateless, "/"), request.no_cache ? 0 : 1);
 }
 
 int wait_for(pid_t program, SignalGate& gate) {
@@ -262,6 +266,14 @@ void add_record(const Verbs& verbs) {
   verb->add_option("--ring", request->ring, "Keep the last records, of about so many bytes")
       ->transform(CLI::Validator(expand_count, ""))
       ->type_name("SIZE");
+  verb->add_option("--libs", request->libraries,
+                   "Calls into code without instrumentation: with a library's own state as memory that they touch, "
+                   "with what their arguments reach alone, or not at all")
+      ->transform(CLI::IsMember({"barrier", "arguments", "none"}))
+      ->capture_default_str();
+  patterns("--known", request->known, "Not calls of these libraries or functions: they order nothing");
+  patterns("--stateless", request->stateless, "These libraries order only by what is handed to them");
+  verb->add_flag("--no-reach-cache", request->no_cache, "Look every pointer up again at each such call");
   verb->add_flag("--no-values", request->no_values, "Leave out what was read and written: a smaller trace");
   verb->add_option("PROGRAM", *shown_only, "The program, built with pf-c++ or pf-cc, and its arguments");
   verb->footer(

@@ -45,6 +45,7 @@ bool RecordNames::name(RecordedEvent& recorded) {
   if (is_plain && !pc.wanted) return false;
   e.site = pc.site;
   if (e.op == Op::Call || e.op == Op::Return) e.target = function_of(pc);
+  if (e.op == Op::MissingBegin) e.target = function_of(known(e.target));
   if (is_access(e.op)) name_global(e.target);
   return true;
 }

@@ -17,6 +17,7 @@
 #include "cli/trials.h"
 #include "detect/clockrace.h"
 #include "detect/collision.h"
+#include "filter/tree.h"
 #include "offline/catalog.h"
 #include "report/follow.h"
 
@@ -38,12 +39,15 @@ Status check_filters(const Chain& chain) {
     return Error{fmt::format("'{}' samples by itself: no filter works in front of it", detector)};
   if (chain.stages.size() > 2)
     return Error{fmt::format("one filter works inside programs, not several: '{}'", chain.text)};
+  if (chain.detector().options.contains("libs") && chain.stages.front().info->name != kTreeInfo.name)
+    return Error{fmt::format("with libs no sampling filter works in front of '{}'", detector)};
   return Done{};
 }
 
 Result<std::filesystem::path> runtime_of(const Chain& chain) {
   if (const Status filters = check_filters(chain); !filters) return filters.error();
-  const std::string detector(chain.detector().info->name);
+  std::string detector(chain.detector().info->name);
+  if (chain.detector().options.contains("libs")) detector += kWithLibraries;
   if (const auto folder = find_runtime(detector)) return *folder;
   const std::vector<std::string> others = available_runtimes();
   return Error{fmt::format("there is no runtime for '{}' ({})", detector,

@@ -43,7 +43,8 @@ std::vector<std::string> available_runtimes() {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
       const std::string name = entry.path().filename();
-      if (holds_runtime(entry.path()) && name != kSampler && name != kRecorder) names.push_back(name);
+      if (holds_runtime(entry.path()) && name != kSampler && name != kRecorder && !name.ends_with(kWithLibraries))
+        names.push_back(name);
     }
   }
   std::ranges::sort(names);

@@ -16,6 +16,8 @@ std::optional<std::filesystem::path> find_runtime(const std::string& detector);
 std::optional<std::filesystem::path> find_gcc_calls();
 // No detector's: of programs that are not instrumented, and of those that are recorded.
 inline constexpr std::string_view kSampler = "sampler", kRecorder = "record";
+// The same detector where calls into code without instrumentation order.
+inline constexpr std::string_view kWithLibraries = "-libs";
 // The detectors that have one.
 std::vector<std::string> available_runtimes();
 

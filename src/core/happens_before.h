@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "core/clock.h"
+#include "core/env.h"
 #include "core/event.h"
 
 namespace pf {
@@ -117,6 +118,11 @@ struct HappensBefore {
 
   // Hot: one compare when e is t's own, else two loads and a compare.
   static bool ordered(Epoch e, const Thread& t) { return e.slot() == t.slot || t.known.covers(e); }
+
+  // An access of t meets an earlier one that conflicts with it.
+  [[gnu::always_inline]] static void meet(const Mark<Env>& m, const Thread& t, Env& env) {
+    if (!ordered(m.epoch, t)) env.race(m);
+  }
 
   // --- threads ---
 

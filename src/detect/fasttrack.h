@@ -14,13 +14,19 @@ namespace pf {
 inline constexpr std::string_view kFastTrackRules[] = {
     "read same epoch", "read exclusive", "read share",        "read shared", "write same epoch",
     "write exclusive", "write shared",   "atomic same epoch", "atomic read", "atomic write"};
+inline constexpr OptionInfo kFastTrackOptions[] = {
+    {"libs", "barrier|arguments", "", "calls into code without instrumentation order what they may have ordered"},
+    {"known", "NAMES", "", "with libs: libraries and functions that order nothing, as in known=libz*/crc32"},
+    {"stateless", "NAMES", "", "with libs: libraries that order only by what their callers hand to them"},
+    {"show", "", "", "with libs: tell of the pairs that only such calls may have ordered"},
+};
 inline constexpr EngineInfo kFastTrackInfo = {
     .name = "fasttrack",
     .kind = StageKind::Detector,
     .summary = "epochs instead of clocks: exact happens-before at the price of a compare",
     .guarantee = "reports exactly the racy variables, the first race of each exact; no false alarm",
     .source = "FastTrack; SimpleLock algorithm 1, PACER algorithms 7-8",
-    .options = {},
+    .options = kFastTrackOptions,
     .rules = kFastTrackRules,
 };
 
@@ -101,7 +107,7 @@ struct FastTrackRules : Clocks {
   // Inlined into the hosts, so that a variable decoded for one access stays in registers.
   [[gnu::always_inline]] static void read(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
-    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    Hb::meet(x.write, t, env);
     if (x.atomics != nullptr) check(t, x.atomics->writes, env);
     if (!x.reads.map.empty()) {
       env.count(ReadShared);
@@ -117,7 +123,7 @@ struct FastTrackRules : Clocks {
 
   [[gnu::always_inline]] static void write(const Thread& t, Var& x, const Access& a, Env& env) {
     const Epoch now = Hb::epoch(t);
-    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    Hb::meet(x.write, t, env);
     env.count(x.reads.map.empty() ? WriteExclusive : WriteShared);
     check(t, x.reads, env);
     if (x.atomics != nullptr) check_atomics(t, x, env);
@@ -129,7 +135,7 @@ struct FastTrackRules : Clocks {
     Atomics& atomics = atomics_of(x, env);
     if (atomics.reads.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
     env.count(AtomicRead);
-    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    Hb::meet(x.write, t, env);
     add(t, atomics.reads, a, env);
   }
 
@@ -137,7 +143,7 @@ struct FastTrackRules : Clocks {
     Atomics& atomics = atomics_of(x, env);
     if (atomics.writes.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
     env.count(AtomicWrite);
-    if (!Hb::ordered(x.write.epoch, t)) env.race(x.write);
+    Hb::meet(x.write, t, env);
     check(t, x.reads, env);
     add(t, atomics.writes, a, env);
   }
@@ -158,9 +164,7 @@ struct FastTrackRules : Clocks {
  protected:
   template <class AnyMarks>
   [[gnu::always_inline]] static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
-    earlier.for_each([&](const Mark<Env>& m) {
-      if (!Hb::ordered(m.epoch, t)) env.race(m);
-    });
+    earlier.for_each([&](const Mark<Env>& m) { Hb::meet(m, t, env); });
   }
 
   static void add(const Thread& t, Marks& marks, const Access& a, Env& env) {

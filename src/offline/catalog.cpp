@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "detect/collision.h"
+#include "detect/library_fasttrack.h"
 #include "detect/registry.h"
 #include "filter/carisma.h"
 #include "filter/literace.h"
@@ -115,7 +116,9 @@ Status finish_all(const Filters& filters) {
 }
 
 std::unique_ptr<DetectorStage> make_detector(const StageSpec& spec) {
-  return is_predictor(*spec.info) ? make_predictor(spec) : make(spec, Detectors{});
+  if (is_predictor(*spec.info)) return make_predictor(spec);
+  if (spec.options.contains("libs")) return std::make_unique<OfflineHost<LibraryFastTrack>>(spec.options);
+  return make(spec, Detectors{});
 }
 
 }  // namespace pf

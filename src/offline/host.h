@@ -8,6 +8,7 @@
 #include "detect/chain.h"
 #include "detect/detector.h"
 #include "detect/pacer.h"
+#include "offline/library.h"
 #include "offline/race_log.h"
 #include "offline/shadow.h"
 #include "offline/sync.h"
@@ -21,7 +22,9 @@ class OfflineHost final : public DetectorStage {
   static_assert(Detector<D, Env>);
 
  public:
-  explicit OfflineHost(const Options& options = {}) { env_.configure(options); }
+  explicit OfflineHost(const Options& options = {}) : shows_suspects_(options.contains("show")) {
+    env_.configure(options);
+  }
 
   void process(std::span<const Event> batch) override {
     events_ += batch.size();
@@ -40,6 +43,7 @@ class OfflineHost final : public DetectorStage {
     const uint64_t tables = shadow_.bytes() + sync_.bytes();  // they never shrink
     f.bytes = env_.arena.live_bytes() + tables;
     f.peak_bytes = env_.arena.peak_bytes() + tables;
+    if constexpr (OrdersLibraries<D>) add_suspects(f);
     if constexpr (Samples<D, Env>) {
       f.sampling = {static_cast<double>(env_.periods.rate()) / static_cast<double>(Periods::kAlways), work_,
                     sampled_work_, accesses_, sampled_accesses_};
@@ -59,9 +63,18 @@ class OfflineHost final : public DetectorStage {
   // Hot: a plain access is inlined down to its rule.
   [[gnu::always_inline]] void step(const Event& e) {
     HostThread& t = sync_.thread(e.thread);
+    if constexpr (OrdersLibraries<D>) return step_between_calls(t, e);
+    step_at(t, e);
+  }
+  [[gnu::always_inline]] void step_at(HostThread& t, const Event& e) {
     if (e.op <= Op::Write) [[likely]]
       return access<&D::read, &D::write>(t, e);
     step_sync(t, e);
+  }
+  void step_between_calls(HostThread& t, const Event& e) {
+    libraries_.before(t.state, e);
+    step_at(t, e);
+    libraries_.after(t.state, e);
   }
 
   [[gnu::noinline]] void step_sync(HostThread& t, const Event& e) {
@@ -177,6 +190,17 @@ class OfflineHost final : public DetectorStage {
     blocks_.change(e, extent(e));
   }
 
+  // Pairs that were real at another time are no suspects.
+  void add_suspects(Findings& f) const {
+    f.by_library = 0;
+    for (const FoundRace& suspect : suspects_.races()) {
+      const auto same = [&](const FoundRace& r) { return r.record.pair() == suspect.record.pair(); };
+      if (std::ranges::any_of(log_.races(), same)) continue;
+      ++*f.by_library;
+      if (shows_suspects_) f.races.push_back(suspect);
+    }
+  }
+
   // --- races: cold ---
 
   struct Noted {
@@ -207,7 +231,7 @@ class OfflineHost final : public DetectorStage {
       race.second = {e.thread, e.site, t.locks, e.op, e.size};
       race.verdict = n.verdict;
       race.memory = blocks_.at(n.address);
-      FoundRace* found = log_.add(race);
+      FoundRace* found = (n.verdict == Verdict::Suspect ? suspects_ : log_).add(race);
       if (found == nullptr) continue;
       found->first_epoch = {n.full.slot(), n.full.clock()};
       env_.locksets.for_each(a.locks, [&](const HeldLock& l) { found->first_locks.push_back(l); });
@@ -219,9 +243,22 @@ class OfflineHost final : public DetectorStage {
   Env env_;
   Shadow<D, Env> shadow_{env_};
   SyncState<D, Env> sync_{env_};
+  struct NoLibraries {
+    explicit NoLibraries(Env&) {}
+  };
+  template <bool kOrders, class AnyD>
+  struct LibrariesOf {
+    using Type = NoLibraries;
+  };
+  template <class AnyD>
+  struct LibrariesOf<true, AnyD> {
+    using Type = LibraryState<AnyD, Env>;
+  };
+  [[no_unique_address]] typename LibrariesOf<OrdersLibraries<D>, D>::Type libraries_{env_};
   Blocks blocks_;
   std::vector<Noted> noted_;  // races of the access being processed
-  RaceLog log_;
+  RaceLog log_, suspects_;
+  bool shows_suspects_;
   uint64_t events_ = 0, accesses_ = 0, racy_events_ = 0;
   // Of a detector that samples:
   bool is_first_ = true, has_marks_ = false;

@@ -176,12 +176,16 @@ class JsonRenderer final : public Renderer {
     if (!s.shard.empty()) j["shard"] = s.shard;
     if (s.sampling) j["sampling"] = sampling(*s.sampling);
     if (s.watching) j["watch"] = watching(*s.watching);
+    if (s.libraries) {
+      j["libraries"] = {{"pairs", s.libraries->pairs}, {"cut", s.libraries->cut}};
+      if (s.libraries->calls) j["libraries"]["calls"] = *s.libraries->calls;
+    }
     if (s.trials != 0) j["trials"] = s.trials;
+    if (s.suspects != 0) j["suspects"] = s.suspects;
     if (s.online) {
       j["processes"] = s.processes;
       j["unfinished"] = s.unfinished;
       j["misuses"] = s.misuses;
-      if (s.suspects != 0) j["suspects"] = s.suspects;
       j["suppressed"] = s.suppressed;
     } else {
       j["potential"] = s.potential;

@@ -160,6 +160,15 @@ inline constexpr std::pair<const char*, uint64_t Watching::*> kWatchingCounts[] 
     {"late", &Watching::late},      {"delays", &Watching::delays}, {"spared", &Watching::spared},
     {"changed", &Watching::changed}};
 
+// Calls into code without instrumentation, where a chain orders by them.
+struct Libraries {
+  std::optional<uint64_t> calls = {};  // of a running program
+  uint64_t pairs = 0;                  // that only such calls may have ordered
+  uint64_t cut = 0;                    // calls that reached more memory than is followed
+};
+inline constexpr std::string_view kOrderedByLibrary =
+    "a call into code without instrumentation may have ordered the two";
+
 struct Summary {
   std::string engine;  // the chain as written
   uint64_t events = 0, accesses = 0, dropped = 0;
@@ -174,6 +183,7 @@ struct Summary {
   std::vector<std::pair<std::string, uint64_t>> rules;
   std::optional<Sampling> sampling = {};
   std::optional<Watching> watching = {};
+  std::optional<Libraries> libraries = {};
   std::optional<uint64_t> unknown = {};                         // of a predictor: pairs that it could not decide
   std::vector<std::pair<std::string, uint64_t>> found_by = {};  // the same: races that each way of looking found
   uint64_t predicted = 0;                                       // of the races

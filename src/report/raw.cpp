@@ -66,7 +66,7 @@ Result<RawLine> race(const Json& j) {
   const Json& accesses = field(j, "accesses");
   if (!accesses.is_array() || accesses.size() != 2) return Error{"a race without two accesses"};
   return RawLine(RawRace{number(j, "key"), text(j, "verdict"), number(j, "address"), location(field(j, "location")),
-                         access(accesses[0]), access(accesses[1]), truth(j, "by_locks"),
+                         access(accesses[0]), access(accesses[1]), truth(j, "by_locks"), truth(j, "by_library"),
                          hidden_by(field(j, "hidden_by")), maybe_number(j, "chance")});
 }
 
@@ -110,6 +110,8 @@ RawSummary summary(const Json& j) {
     s.live = number(sampling, "live");
   }
   if (const Json& watch = field(j, "watch"); watch.is_object()) s.watching = watching(watch);
+  if (const Json& l = field(j, "libraries"); l.is_object())
+    s.libraries = Libraries{number(l, "calls"), number(l, "pairs"), number(l, "cut")};
   s.rules = counts(field(j, "rules"));
   return s;
 }

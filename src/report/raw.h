@@ -72,6 +72,7 @@ struct RawRace {
   RawLocation location;
   RawAccess first, second;
   bool by_locks = false;                      // of a potential one: nothing but the order of locks hid it
+  bool by_library = false;                    // of a suspect: only a call into a library may have ordered it
   std::optional<RawHiddenBy> hidden_by = {};  // of one lock, if that is known
   std::optional<uint64_t> chance = {};        // of being sampled, in parts of 2^32
 };
@@ -102,6 +103,7 @@ struct RawSummary {
   std::optional<uint64_t> rate = {};  // in parts of 2^32
   uint64_t work = 0, sampled_work = 0, sampled = 0, live = 0;
   std::optional<Watching> watching = {};
+  std::optional<Libraries> libraries = {};
 };
 
 struct RawWishes {  // what the program's own hooks ask for

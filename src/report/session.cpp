@@ -213,6 +213,7 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   if (line.samples) add_sampling(line);
   if (line.filter) add_filter(line);
   if (line.watching) add_watching(*line.watching);
+  if (line.libraries) add_libraries(*line.libraries);
   add_counts(sums_.rules, line.rules);
 }
 
@@ -225,6 +226,14 @@ void Session::add_watching(const Watching& of_process) {
     sum.elapsed += of_process.elapsed;
   }
   sums_.watching = sum;
+}
+
+void Session::add_libraries(const Libraries& of_process) {
+  Libraries sum = sums_.libraries.value_or(Libraries{0, 0, 0});
+  *sum.calls += of_process.calls.value_or(0);
+  sum.pairs += of_process.pairs;
+  sum.cut += of_process.cut;
+  sums_.libraries = sum;
 }
 
 void Session::add_filter(const RawSummary& line) {
@@ -379,6 +388,7 @@ Race Session::name_race(Writer& w, const RawRace& raw) {
     if (race.doubt.empty()) race.doubt = why_doubtful(race.second);
     if (!race.doubt.empty()) race.verdict = "suspect";
   }
+  if (raw.by_library) race.doubt = kOrderedByLibrary;
   if (raw.chance.value_or(0) != 0) race.chance = share(*raw.chance);  // 0: the program itself said when to sample
   return race;
 }

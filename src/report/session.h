@@ -62,6 +62,7 @@ class Session {
   Writer& writer(const std::string& file);
   void add_filter(const RawSummary& line);
   void add_sampling(const RawSummary& line);
+  void add_libraries(const Libraries& of_process);
   void add_watching(const Watching& of_process);
   void take_line(Writer& w, const RawUnknown&);
   void take_line(Writer& w, const RawProcess& line);

@@ -72,6 +72,7 @@ class TextRenderer final : public Renderer {
       for (const auto& [by, count] : s.found_by) ways.push_back(fmt::format("{} {}", by, grouped(count)));
       fmt::print(out_, "  found by {}\n", fmt::join(ways, ", "));
     }
+    if (s.libraries) libraries(*s.libraries);
     if (s.unknown.value_or(0) != 0) {
       fmt::print(out_, "  unknown: {} (a limit was reached: options steps, timeout, tries)\n",
                  plural(*s.unknown, "pair"));
@@ -95,6 +96,14 @@ class TextRenderer final : public Renderer {
   }
 
  private:
+  void libraries(const Libraries& l) {
+    const std::string calls = l.calls ? fmt::format("{} into code without instrumentation", plural(*l.calls, "call"))
+                                      : "calls into code without instrumentation";
+    fmt::print(out_, "  {} may have ordered {}: not reported (option show lists them)\n", calls,
+               plural(l.pairs, "pair"));
+    if (l.cut == 0) return;
+    fmt::print(out_, "  {} of them reached more memory than is followed: an order may be missing\n", grouped(l.cut));
+  }
   void watching(const Watching& w) {
     const std::string share = w.asked == 0 ? ""
                                            : fmt::format("sampled {:.3g}% of the instructions, asked for {:.3g}%; ",

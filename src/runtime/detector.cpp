@@ -119,6 +119,33 @@ void acquire_atomic(Thread& t, uintptr_t address) {
     D::atomic_before(thread, a, Op::AtomicLoad, MemoryOrder::Acquire, env);
   });
 }
+namespace {
+
+// An event of a call into a library, where the detector orders by them.
+template <class AnyHost, class Rule>
+void at_library(Thread& t, Rule rule) {
+  if constexpr (OrdersLibraries<typename AnyHost::D>) {
+    if (t.ignore_sync != 0) return;
+    ++t.events;
+    Host::message(t);
+    rule(OnlineLibrary<AnyHost>{}, of(t));
+  }
+}
+
+}  // namespace
+
+void begin_library(Thread& t, library::Call& call) {
+  at_library<Host>(t, [&](auto libraries, auto& thread) { libraries.begin(thread, call); });
+}
+void end_library(Thread& t, library::Call& call) {
+  at_library<Host>(t, [&](auto libraries, auto& thread) { libraries.end(thread, call); });
+}
+void begin_callback(Thread& t, library::Call& call) {
+  at_library<Host>(t, [&](auto libraries, auto& thread) { libraries.begin_callback(thread, call); });
+}
+void end_callback(Thread& t, library::Call& call) {
+  at_library<Host>(t, [&](auto libraries, auto& thread) { libraries.end_callback(thread, call); });
+}
 void fence(Thread& t, int order) {
   if (t.ignore_sync != 0) return;
   const Scope scope(t);

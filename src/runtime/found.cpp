@@ -28,7 +28,8 @@ constinit Pair g_pairs[kPairs] = {};
 constinit uint32_t g_keys = 0;
 constinit uint64_t g_reported = 0;
 constinit uint64_t g_dynamic = 0;
-constinit SpinLock g_lock;  // one report at a time
+constinit uint64_t g_by_library = 0;  // pairs that only calls into libraries may have ordered
+constinit SpinLock g_lock;            // one report at a time
 
 struct Described {
   depot::Id stack;
@@ -196,13 +197,17 @@ void put_hidden_by(const Lesson& l, Text& out) {
   put_step(",\"acquire\":", l.acquire, out);
   out.put('}');
 }
+bool is_ordered_by_library(const Finding& f) { return library::is_used() && f.verdict == Verdict::Suspect; }
 
 [[gnu::cold]] void write_race(const Thread& t, const Finding& f, const Described& prior, const Described& now,
                               uint32_t key) {
   Text out;
   const std::string_view verdict = name(f.verdict);
   out.put("{\"raw\":\"race\",\"key\":").number(key).put(",\"verdict\":\"").put(verdict.data(), verdict.size());
-  out.put(f.by_locks ? "\",\"by_locks\":true,\"address\":" : "\",\"address\":").number(f.address).put(",\"location\":");
+  out.put('"');
+  if (f.by_locks) out.put(",\"by_locks\":true");
+  if (is_ordered_by_library(f)) out.put(",\"by_library\":true");
+  out.put(",\"address\":").number(f.address).put(",\"location\":");
   put_location(f.address, out);
   out.put(",\"accesses\":[");
   put_access(index(f.prior_thread), prior, out);
@@ -229,7 +234,12 @@ void found(Thread& t, const Finding& f) {
   const uint64_t hash = ((hash_of(prior) + hash_of(now)) ^ static_cast<uint64_t>(f.verdict) << 32) | 1;
   bool fresh = false;
   Pair* pair = enter(hash, fresh);
-  __atomic_fetch_add(&g_dynamic, 1, __ATOMIC_RELAXED);
+  if (is_ordered_by_library(f)) {
+    __atomic_fetch_add(&g_by_library, fresh ? 1 : 0, __ATOMIC_RELAXED);
+    if (!g_options.show_suspects) return;
+  } else {
+    __atomic_fetch_add(&g_dynamic, 1, __ATOMIC_RELAXED);
+  }
   if (pair == nullptr) return;
   __atomic_fetch_add(&pair->count, 1, __ATOMIC_RELAXED);
   if (!fresh || !g_options.report_bugs) return;
@@ -368,7 +378,7 @@ void summary_again() { g_summary_written = false; }
 void start_reports_over() {
   for (Pair& p : g_pairs) p = {};
   g_keys = 0;
-  g_reported = g_dynamic = 0;
+  g_reported = g_dynamic = g_by_library = 0;
   for (uint32_t i = 0; i < registry::count(); ++i) registry::info(i).written = false;
   summary_again();
 }
@@ -397,6 +407,11 @@ void write_summary() {
     put_sampling(out, sum.sampled);
   } else if (sampler::is_used()) {
     put_sampling_of_filter(out, sum.accesses - sum.atomics, sum.dropped);
+  }
+  if (library::is_used()) {
+    const library::Counts libraries = library::counts();
+    out.put(",\"libraries\":{\"calls\":").number(libraries.calls).put(",\"pairs\":").number(g_by_library);
+    out.put(",\"cut\":").number(libraries.cut).put('}');
   }
   host::put_statistics(out);
   out.put('}');

@@ -17,6 +17,7 @@ struct Table {
   uintptr_t module;  // where it begins; 0: vacant
   Symbol* symbols;   // by start
   uint64_t count;
+  bool is_whole;  // the file was not stripped
 };
 constexpr unsigned kTables = 256;
 constinit Table g_tables[kTables] = {};
@@ -87,7 +88,7 @@ bool is_variable(const Elf64_Sym& s) {
 
 // The whole table of symbols, or what is left of it in a stripped file.
 Table read_symbols(const Module& m) {
-  Table table{m.begin, nullptr, 0};
+  Table table{m.begin, nullptr, 0, false};
   const File file(*m.path == '\0' ? "/proc/self/exe" : m.path);
   const auto* header = file.at<Elf64_Ehdr>(0);
   const auto* sections = header == nullptr ? nullptr : file.at<Elf64_Shdr>(header->e_shoff, header->e_shnum);
@@ -105,6 +106,7 @@ Table read_symbols(const Module& m) {
     if (is_variable(symbols[i])) table.symbols[table.count++] = {symbols[i].st_value, symbols[i].st_size};
   }
   sort(table.symbols, table.count);
+  table.is_whole = best->sh_type == SHT_SYMTAB;
   return table;
 }
 
@@ -118,6 +120,7 @@ const Table* table_of(const Module& m) {
         const Table fresh = read_symbols(m);
         t.symbols = fresh.symbols;
         t.count = fresh.count;
+        t.is_whole = fresh.is_whole;
         __atomic_store_n(&t.module, module = m.begin, __ATOMIC_RELEASE);
       }
     }
@@ -149,10 +152,11 @@ bool find(uintptr_t granule, Global& global) {
   const Table* table = table_of(m);
   const Symbol* s = table == nullptr ? nullptr : last_before(*table, granule + 8 - m.bias);
   if (s != nullptr && granule - m.bias < s->start + s->size) {
-    global = {name_at(m, s->start + m.bias), s->start + m.bias, s->size};
+    global = {name_at(m, s->start + m.bias), s->start + m.bias, s->size, true, false};
   } else {
     constexpr uintptr_t kPage = 4096;
-    global = {name_at(m, granule & ~(kPage - 1)), granule & ~(kPage - 1), kPage};
+    global = {name_at(m, granule & ~(kPage - 1)), granule & ~(kPage - 1), kPage, false,
+              table != nullptr && table->is_whole};
   }
   return true;
 }

@@ -11,6 +11,8 @@ uint64_t name_of(uintptr_t address);
 struct Global {
   uint64_t name;
   uintptr_t start, size;
+  bool has_symbol;
+  bool is_nothing;  // has none, and the file's table of symbols is whole: no variable
 };
 // The last variable that has one of the eight bytes, which are in a module. Without a symbol, the page.
 bool find(uintptr_t granule, Global& global);

@@ -4,6 +4,7 @@
 // All take the current thread. They may be called with the runtime busy or not, never with a Line held.
 #pragma once
 #include "core/periods.h"
+#include "runtime/library_calls.h"
 #include "runtime/say.h"
 #include "runtime/thread.h"
 
@@ -41,6 +42,12 @@ void fence(Thread& t, int order);
 // The same for atomics that the program reads and somebody without instrumentation writes: a release, an acquire.
 void release_atomic(Thread& t, uintptr_t address);
 void acquire_atomic(Thread& t, uintptr_t address);
+
+// --- calls into code without instrumentation (library_calls.h), and what they call back ---
+void begin_library(Thread& t, library::Call& call);
+void end_library(Thread& t, library::Call& call);
+void begin_callback(Thread& t, library::Call& call);
+void end_callback(Thread& t, library::Call& call);
 
 // --- memory ---
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);

@@ -7,6 +7,7 @@
 #pragma once
 #include "core/array.h"
 #include "detect/detector.h"
+#include "detect/library_fasttrack.h"
 #include "detect/pacer.h"
 #include "runtime/compact.h"
 #include "runtime/found.h"
@@ -14,6 +15,7 @@
 #include "runtime/lessons.h"
 #include "runtime/literace.h"
 #include "runtime/objects.h"
+#include "runtime/online_library.h"
 #include "runtime/pieces.h"
 #include "runtime/quiet.h"
 #include "runtime/sampler.h"
@@ -30,6 +32,10 @@ struct StoreOf {
 template <>
 struct StoreOf<FastTrack<OnlineEnv>> {
   using Type = CompactStore<FastTrack<OnlineEnv>>;
+};
+template <>
+struct StoreOf<LibraryFastTrack<OnlineEnv>> {
+  using Type = CompactStore<LibraryFastTrack<OnlineEnv>>;
 };
 template <>
 struct StoreOf<Pacer<OnlineEnv>> {
@@ -85,7 +91,7 @@ class OnlineHost {
     }
   };
 
-  enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic };
+  enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic, kReached };
   template <class State, uint8_t kOfKind>
   struct Kept : Object {
     static constexpr uint8_t kKind = kOfKind;
@@ -282,6 +288,19 @@ class OnlineHost {
     report(of(t), id);
   }
 
+  // What an atomic on memory that a library reached tells it, and is told by it; nothing for detectors that do not ask.
+  struct NoExchange {
+    NoExchange(HostThread&, uintptr_t) {}
+  };
+  template <class Host, bool kOrders>
+  struct ExchangeOf {
+    using Type = NoExchange;
+  };
+  template <class Host>
+  struct ExchangeOf<Host, true> {
+    using Type = typename OnlineLibrary<Host>::Exchange;
+  };
+
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
 
   template <class Real>
@@ -291,6 +310,7 @@ class OnlineHost {
     ++t.accesses;
     ++t.atomics;
     pass_time(t);
+    [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
@@ -313,6 +333,7 @@ class OnlineHost {
     ++t.accesses;
     ++t.atomics;
     pass_time(t);
+    [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     depot::Id a = 0;
     bool done = false;
     {
@@ -543,6 +564,9 @@ class OnlineHost {
         return forget_as<Lock>(t, line, o);
       case kSemaphore: return forget_as<Semaphore>(t, line, o);
       case kAtomic: return forget_as<Atomic>(t, line, o);
+      case kReached:
+        if constexpr (OrdersLibraries<D>) OnlineLibrary<OnlineHost>::put_aside(line, o);
+        return;
       default: return;  // conditions and barriers may have threads inside; blocks are the heap's
     }
   }
@@ -574,6 +598,8 @@ class OnlineHost {
     Thread* t = self;
     if (t == nullptr) [[unlikely]]
       return access_by_stranger<kOp>(address, size, pc);
+    if (t->is_outside) [[unlikely]]
+      return access_after_library<kOp>(address, size, pc);
     ++t->accesses;
     if (!sampler::drops(*t, address, size)) access_if_sampled<kOp>(*t, address, size, pc);
   }
@@ -582,6 +608,13 @@ class OnlineHost {
     if (!sampler::passes(t, kOp, address, size)) return;
     look_at_period(of(t));
     access_scattered<kOp>(t, address, size, pc);
+  }
+  // A call into a library is over.
+  template <Op kOp>
+  [[gnu::noinline, gnu::cold]] static void access_after_library(uintptr_t address, uintptr_t size, uintptr_t pc) {
+    library::returned(*self);
+    ++self->accesses;
+    access_more<kOp>(*self, address, size, pc);
   }
   // Now it is met.
   template <Op kOp>

@@ -58,8 +58,20 @@ void set(const Pair& p) {
   if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = static_cast<int>(number(p));
 }
 
+// `photofinish run` has checked them, too.
+void set_of_libraries(const Pair& p) {
+  if (is(p.key, p.key_size, "libs") && is(p.value, p.value_size, "barrier")) g_options.libraries = Libraries::ByState;
+  if (is(p.key, p.key_size, "libs") && is(p.value, p.value_size, "arguments"))
+    g_options.libraries = Libraries::ByArguments;
+  if (is(p.key, p.key_size, "known")) g_options.known_libraries = {p.value, p.value_size};
+  if (is(p.key, p.key_size, "stateless")) g_options.stateless_libraries = {p.value, p.value_size};
+  if (is(p.key, p.key_size, "cache")) g_options.reach_cache = truth(p);
+  g_options.show_suspects |= is(p.key, p.key_size, "show");
+}
+
 // `photofinish run` has checked them. An option without a value has one of no length.
 void set_of_detector(const Pair& p) {
+  set_of_libraries(p);
   if (is(p.key, p.key_size, "q")) g_options.queue_length = static_cast<uint32_t>(number(p));
   if (is(p.key, p.key_size, "period")) g_options.period = number(p);
   if (is(p.key, p.key_size, "rate")) {
@@ -103,6 +115,7 @@ void set_of_carisma(const Pair& p) {
 }
 
 void set_of_record(const Pair& p) {
+  set_of_libraries(p);
   if (is(p.key, p.key_size, "limit")) g_options.record_limit = number(p);
   if (is(p.key, p.key_size, "ring")) g_options.record_ring = number(p);
   if (is(p.key, p.key_size, "values")) g_options.record_values = truth(p);

@@ -12,6 +12,13 @@ namespace pf::rt {
 extern const char kDetectorName[];
 extern const bool kIsForSampling;  // of programs that are not instrumented: does nothing unless photofinish asks for it
 
+// Names with '*' in them, apart by '/' (boundary.h).
+struct Patterns {
+  const char* text = "";
+  uint64_t size = 0;
+};
+enum class Libraries : uint8_t { Unseen, ByArguments, ByState };
+
 struct Options {
   bool halt_on_error = false;
   bool report_bugs = true;
@@ -43,6 +50,11 @@ struct Options {
   // Of a recording, in bytes of windows; 0 for none:
   uint64_t record_limit = 0, record_ring = 0;
   bool record_values = true;
+  // Of calls into code without instrumentation (library_calls.h):
+  Libraries libraries = Libraries::Unseen;
+  Patterns known_libraries, stateless_libraries;
+  bool reach_cache = true;     // 0 is for measuring what it saves
+  bool show_suspects = false;  // what only such calls may order is told of, not just counted
 };
 extern Options g_options;
 

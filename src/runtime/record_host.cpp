@@ -120,24 +120,29 @@ void for_each_cell(uintptr_t address, uintptr_t size, bool touched_only, F f) {
   for_each_touched_part(address, address + size, kLinesBytes, kPage / sizeof(RecordHost::Cell) * 8, of_part);
 }
 
+// The thread's stamp goes beyond the cell's. Whether there was anything.
+bool go_beyond(HostThread& t, const RecordHost::Cell& cell) {
+  const RecordHost::Cell seen = __atomic_load_n(&cell, __ATOMIC_ACQUIRE);
+  if (!RecordHost::is_of(t, seen)) t.stamp = RecordHost::later(t.stamp, RecordHost::stamp_in(seen) + 1);
+  return seen != 0;
+}
+// The cell's goes up to the thread's.
+void raise(const HostThread& t, RecordHost::Cell& cell, bool write, bool touched_only) {
+  RecordHost::exchange(cell, [&](RecordHost::Cell seen) {
+    const uint64_t stamp = RecordHost::stamp_in(seen);
+    if (touched_only && seen == 0) return seen;
+    if (RecordHost::is_of(t, seen)) return t.owner | (write ? 0 : seen & RecordHost::kIsRead) | t.stamp;
+    if (stamp < t.stamp) return t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
+    // Somebody else was there at the very moment. Whoever comes after both comes after a write, if there was one.
+    return stamp == t.stamp && write ? RecordHost::kNobody | t.stamp : seen;
+  });
+}
+
 // Whether there was anything.
 bool stamp_cells(HostThread& t, uintptr_t address, uintptr_t size, bool write, bool touched_only) {
   bool any = false;
-  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) {
-    const RecordHost::Cell seen = __atomic_load_n(&cell, __ATOMIC_ACQUIRE);
-    any |= seen != 0;
-    if (!RecordHost::is_of(t, seen)) t.stamp = RecordHost::later(t.stamp, RecordHost::stamp_in(seen) + 1);
-  });
-  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) {
-    RecordHost::exchange(cell, [&](RecordHost::Cell seen) {
-      const uint64_t stamp = RecordHost::stamp_in(seen);
-      if (touched_only && seen == 0) return seen;
-      if (RecordHost::is_of(t, seen)) return t.owner | (write ? 0 : seen & RecordHost::kIsRead) | t.stamp;
-      if (stamp < t.stamp) return t.owner | (write ? 0 : RecordHost::kIsRead) | t.stamp;
-      // Somebody else was there at the very moment. Whoever comes after both comes after a write, if there was one.
-      return stamp == t.stamp && write ? RecordHost::kNobody | t.stamp : seen;
-    });
-  });
+  for_each_cell(address, size, touched_only, [&](const RecordHost::Cell& cell) { any |= go_beyond(t, cell); });
+  for_each_cell(address, size, touched_only, [&](RecordHost::Cell& cell) { raise(t, cell, write, touched_only); });
   return any;
 }
 
@@ -307,7 +312,14 @@ void start_in_child() {
 }
 void interrupted(Thread& t) { of(t).unsettled = nullptr; }
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
-void put_statistics(Text&) { output::modules(); }  // what was loaded since the last window
+void put_statistics(Text&) {
+  output::modules();  // what was loaded since the last window
+  if (library::counts().cut == 0) return;
+  Text out;
+  out.put("{\"raw\":\"lost\",\"what\":\"part of what ").number(library::counts().cut);
+  out.put(" calls into libraries reach: races may be told of that such a call orders\"}");
+  output::line(out);
+}
 ClockOperations clock_operations(Thread&) { return {}; }
 
 // --- threads ---
@@ -383,6 +395,48 @@ void fence(Thread& t, int order) {
   });
   RecordHost::put(of(t), first_word(Op::Fence, 0, static_cast<MemoryOrder>(order)), t.caller);
 }
+
+// --- calls into code without instrumentation: a word of D could be what orders, so each is stamped as if it was written ---
+
+namespace {
+
+// f(cell, whether it counts only if it was ever touched): the first of a piece stands for all of it.
+template <class F>
+void for_each_reached_cell(const library::Call& call, F f) {
+  for (uint32_t i = 0; i < call.piece_count; ++i) {
+    const reach::Piece& p = call.pieces[i];
+    f(RecordHost::cell_of(p.begin), false);
+    for_each_cell(p.begin, p.end - p.begin, true, [&](RecordHost::Cell& cell) { f(cell, true); });
+  }
+}
+
+// First beyond all of them, then all up to the one stamp that the record will have: who looks at any of them later is later.
+void stamp_reach(Thread& t, const library::Call& call) {
+  RecordHost::settle(of(t));
+  ++of(t).stamp;
+  for_each_reached_cell(call, [&](const RecordHost::Cell& cell, bool) { go_beyond(of(t), cell); });
+  for_each_reached_cell(call, [&](RecordHost::Cell& cell, bool if_touched) { raise(of(t), cell, true, if_touched); });
+}
+
+}  // namespace
+
+void begin_library(Thread& t, library::Call& call) {
+  if (!is_on()) return;
+  stamp_reach(t, call);
+  RecordHost::put(of(t), first_word(Op::MissingBegin, call.function), call.caller);
+  for (uint32_t i = 0; i < call.piece_count; ++i) {
+    const reach::Piece& p = call.pieces[i];
+    RecordHost::put(of(t), first_word(Op::Reach, p.begin) | recording::kHasExtent, call.caller, p.end - p.begin);
+  }
+}
+void end_library(Thread& t, library::Call& call) {
+  if (!is_on()) return;
+  stamp_reach(t, call);
+  RecordHost::put(of(t), first_word(Op::MissingEnd, 0), call.caller);
+}
+// The library does nothing meanwhile: its call is in two parts, before the callback and after it.
+void begin_callback(Thread& t, library::Call& call) { end_library(t, call); }
+void end_callback(Thread& t, library::Call& call) { begin_library(t, call); }
 
 // --- memory ---
 

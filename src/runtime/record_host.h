@@ -44,6 +44,7 @@ class RecordHost {
     if (t == nullptr) [[unlikely]] {
       t = current();
       if (t == nullptr) return;
+      library::look_around(*t);
     }
     ++t->accesses;
     if ((writes(kOp) ? t->ignore_writes : t->ignore_reads) != 0 || !__atomic_load_n(&g_recording, __ATOMIC_RELAXED))

@@ -139,6 +139,7 @@ void begin(Thread& t) {
 void end(Thread& t) {
   {
     const Scope scope(t);
+    library::end_thread(t);
     count_ended(t);
     // A robust mutex goes to the next owner with all that this one did.
     for (uint32_t i = 0; i < t.held_count; ++i) host::release(t, t.held[i].address, t.held[i].mode);

@@ -127,6 +127,7 @@ void initialize() {
   start_with(initial_environment());
   registry::adopt_main();
   be_ready();
+  library::start();
   g_starting = false;
   tell_start();
 }

@@ -24,8 +24,9 @@ uint64_t seed() { return g_seed; }
 
 void become(Thread* t) {
   self = t;
-  in_calls = literace::is_used() ? nullptr : t;
-  watched = is_used() ? nullptr : t;
+  const bool in_library = t != nullptr && t->library_depth != 0;
+  in_calls = literace::is_used() || in_library ? nullptr : t;
+  watched = is_used() || (in_library && t->is_outside) ? nullptr : t;
   if (t != nullptr) literace::look_at_top(*t);
 }
 

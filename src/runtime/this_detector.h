@@ -1,6 +1,7 @@
 // The detector that this library is for: CMake compiles the files that include this once for each.
 #pragma once
 #ifdef PF_DETECTOR
+#include "detect/library_fasttrack.h"
 #include "detect/registry.h"
 #include "runtime/online_host.h"
 #elif defined(PF_RECORDER)

@@ -1,5 +1,6 @@
 #include "runtime/thread.h"
 
+#include "runtime/library_calls.h"
 #include "runtime/literace.h"
 #include "runtime/say.h"
 
@@ -17,8 +18,7 @@ void grow_frames(Thread& t) {
   const auto count = static_cast<std::size_t>(t.end - t.bottom);
   const std::size_t bytes = count * sizeof(Frame);
   auto* bigger = static_cast<Frame*>(map_or_die(2 * bytes, "call stacks"));
-  std::memcpy(bigger, t.bottom, bytes);
-  sys::unmap(t.bottom, bytes);
+  std::memcpy(bigger, t.bottom, bytes);  // the old ones stay: other threads may be looking at them (reach.h)
   t.bottom = bigger;
   t.top = bigger + count;
   t.end = bigger + 2 * count;
@@ -35,6 +35,7 @@ void unwind(Thread& t, uintptr_t stack_pointer) {
   const auto target = static_cast<uint32_t>(stack_pointer);
   while (t.top != t.bottom && static_cast<int32_t>(t.top[-1].stack_pointer - target) < 0) --t.top;
   literace::look_at_top(t);
+  library::frames_changed(t);
 }
 
 namespace {

@@ -19,6 +19,9 @@ struct Table;
 namespace literace {
 struct Bursts;
 }
+namespace library {
+struct Calls;
+}
 
 // One entry of the call stack that __tsan_func_entry and __tsan_func_exit keep.
 struct Frame {
@@ -76,11 +79,14 @@ struct Thread {
   uint32_t ignore_reads, ignore_writes, ignore_sync;
   uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
   uint32_t period;  // of sampling.h, as the thread has seen it last
+  bool is_outside;  // in code without instrumentation, as far as is known (library_calls.h)
 
   Frame* bottom;
   Arena* arena;
   tree::Table* tree;         // null: no such filter
   literace::Bursts* bursts;  // likewise
+  library::Calls* library;   // null while it never called into a library
+  uint32_t library_depth;    // calls into libraries that are under way
   uint64_t dropped;          // accesses, by sampler.h
   uint64_t atomics;          // of the accesses: they are never dropped
   depot::Id locks;           // the held locks as a chain; valid while !locks_changed

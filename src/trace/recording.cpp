@@ -246,6 +246,11 @@ std::vector<Event> begun_before(Recording& recording) {
     event.thread = e.thread;
     event.target = e.target;
     (beginning == Op::Wait || beginning == Op::BarrierEnter ? waits : locks).push_back(event);
+    if (beginning != Op::MissingBegin) return;
+    event.op = Op::Reach;  // of such a call nobody knows what it may touch
+    event.target = 0;
+    event.value = uint64_t{1} << 47;
+    locks.push_back(event);
   };
   for (RecordedEvent r; recording.next(r);) {
     switch (r.event.op) {
@@ -253,6 +258,8 @@ std::vector<Event> begun_before(Recording& recording) {
       case Op::ReadAcquire:
       case Op::Wait:
       case Op::BarrierEnter: ++open[{r.event.thread, r.event.op, r.event.target}]; break;
+      case Op::MissingBegin: ++open[{r.event.thread, r.event.op, 0}]; break;
+      case Op::MissingEnd: end(r.event, Op::MissingBegin); break;
       case Op::Release: end(r.event, Op::Acquire); break;
       case Op::ReadRelease: end(r.event, Op::ReadAcquire); break;
       case Op::Wake: end(r.event, Op::Wait); break;

@@ -5,6 +5,7 @@
 # Substitutions, after %s and %t:
 #   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
 #   %plainxx, %plaincc       the compilers themselves: for programs that are not instrumented
+#   %glib                    what a program needs to be built with GLib
 #   %photofinish             the tool itself
 #   %sample PROGRAM...       runs one of those under `photofinish sample`, with much overhead
 #   %attached PROGRAM... -- STEP...  runs one of those and the steps beside it (see `attached`)
@@ -17,6 +18,7 @@
 #   %FileCheck               knows [[FILE]], the name of the program
 # `not` and `FileCheck` are on the PATH.
 import os
+import subprocess
 
 import lit.formats
 
@@ -47,7 +49,13 @@ def compiler(name, standard):
     return f"{os.path.join(config.bin_dir, name)} -std={standard} -D_GNU_SOURCE -g -pthread -I{config.test_source_root}"
 
 
+def package(name):
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", name], capture_output=True, text=True)
+    return flags.stdout.strip()
+
+
 config.substitutions += [
+    ("%glib", package("glib-2.0")),
     ("%plainxx", f"{cxx} -std=c++20 -O2 -pthread"),
     ("%plaincc", f"{cc} -std=gnu17 -O2 -pthread"),
     ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms"),

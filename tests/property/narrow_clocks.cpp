@@ -1,4 +1,5 @@
 // Detectors with tiny clocks: a thread whose clock runs out moves to another slot, and nobody may notice.
+#include "detect/library_fasttrack.h"
 #include "detect/registry.h"
 #include "offline/host.h"
 #include "property/run_engine.h"
@@ -18,5 +19,8 @@ std::unique_ptr<DetectorStage> make(std::string_view name, DetectorList<D...>) {
 }  // namespace
 
 std::unique_ptr<DetectorStage> make_narrow(std::string_view name) { return make(name, Detectors{}); }
+std::unique_ptr<DetectorStage> make_narrow_with_libraries() {
+  return std::make_unique<OfflineHost<LibraryFastTrack, NarrowEnv>>();
+}
 
 }  // namespace pf

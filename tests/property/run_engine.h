@@ -22,5 +22,7 @@ std::map<SitePair, Verdict> run_by_site(DetectorStage& engine, std::span<const E
 
 // The detector of that name with clocks of three bits, which run out after seven ticks.
 std::unique_ptr<DetectorStage> make_narrow(std::string_view name);
+// fasttrack,libs=barrier likewise.
+std::unique_ptr<DetectorStage> make_narrow_with_libraries();
 
 }  // namespace pf

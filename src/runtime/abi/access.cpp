@@ -44,6 +44,7 @@ template <Op kOp>
 void range(const void* p, uintptr_t size, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr) return;
+  library::look_around(*t);
   ++t->accesses;
   if (Host::is_wanted<kOp>(*t, address_of(p), size)) Host::access_slow<kOp>(*t, address_of(p), size, pc);
 }
@@ -59,14 +60,6 @@ PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range<
 
 namespace {
 
-// With a filter that samples by function, or on a thread that we have not met.
-[[gnu::noinline]] void enter_slow(uintptr_t caller, uintptr_t stack_pointer, uintptr_t pc) {
-  if (Thread* t = self; t != nullptr) literace::enter(*t, caller, stack_pointer, pc);
-}
-[[gnu::noinline]] void leave_slow() {
-  if (Thread* t = self; t != nullptr) literace::leave(*t);
-}
-
 // Of a host that takes note of calls.
 template <class H>
 [[gnu::always_inline]] inline void note_call(Thread& t, uintptr_t pc) {
@@ -75,6 +68,25 @@ template <class H>
 template <class H>
 [[gnu::always_inline]] inline void note_return(Thread& t, uintptr_t pc) {
   if constexpr (requires { H::returned(t, pc); }) H::returned(t, pc);
+}
+
+// With a filter that samples by function, in a library's call, or on a thread that we have not met.
+[[gnu::noinline]] void enter_slow(uintptr_t caller, uintptr_t stack_pointer, uintptr_t pc) {
+  Thread* t = self;
+  if (t == nullptr) return;
+  if (t->bursts != nullptr) return literace::enter(*t, caller, stack_pointer, pc);
+  library::enter(*t, caller);
+  note_call<Host>(*t, pc);
+  enter_function(*t, caller, stack_pointer);
+}
+[[gnu::noinline]] void leave_slow(uintptr_t pc) {
+  Thread* t = self;
+  if (t == nullptr) return;
+  if (t->bursts != nullptr) return literace::leave(*t);
+  library::look_around(*t);
+  note_return<Host>(*t, pc);
+  leave_function(*t);
+  library::left(*t);
 }
 
 }  // namespace
@@ -91,5 +103,5 @@ PF_EXPORT void __tsan_func_exit() {
     note_return<Host>(*t, PF_CALLER_PC);
     return leave_function(*t);
   }
-  leave_slow();
+  leave_slow(PF_CALLER_PC);
 }

@@ -101,6 +101,13 @@ PF_ANNOTATE(AnnotateTraceMemory, const void*) {}
 PF_ANNOTATE(AnnotateNoOp, const void*) {}
 PF_ANNOTATE(AnnotateFlushState) {}
 
+// include/photofinish/photofinish.h
+PF_EXPORT void photofinish_uses(const void* p, std::size_t size) {
+  PF_THREAD(t);
+  library::look_around(*t);
+  library::uses(*t, address_of(p), size);
+}
+
 PF_EXPORT int RunningOnValgrind() { return 0; }
 PF_EXPORT double ValgrindSlowdown() { return 10.0; }
 PF_EXPORT const char* ThreadSanitizerQuery(const char* question) {

@@ -13,6 +13,13 @@ MemoryOrder order_of(int order) { return static_cast<MemoryOrder>(order & 7); }
 
 __extension__ using Wide = unsigned __int128;
 
+// The thread, if there is one to tell of it. It is the program's own code that runs.
+Thread* program_thread() {
+  Thread* t = current();
+  if (t != nullptr) library::look_around(*t);
+  return t;
+}
+
 // Made as sequentially consistent: at least as strong as any order asked for.
 template <class T>
 T exchange_if(volatile T* a, T expected, T desired) {
@@ -48,7 +55,7 @@ T load_value(const volatile T* a) {
 
 template <class T>
 T load(const volatile T* a, int order, uintptr_t pc) {
-  Thread* t = current();
+  Thread* t = program_thread();
   if (t == nullptr) return load_value(a);
   return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicLoad, order_of(order), pc,
                       [a] { return load_value(a); });
@@ -57,7 +64,7 @@ T load(const volatile T* a, int order, uintptr_t pc) {
 template <class T>
 void store(volatile T* a, T value, int order, uintptr_t pc) {
   const auto real = [a, value] { return modify<T>(a, [value](T) { return value; }); };
-  if (Thread* t = current(); t != nullptr) {
+  if (Thread* t = program_thread(); t != nullptr) {
     Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicStore, order_of(order), pc, real);
   } else {
     real();
@@ -67,7 +74,7 @@ void store(volatile T* a, T value, int order, uintptr_t pc) {
 template <class T, class F>
 T rmw(volatile T* a, int order, uintptr_t pc, F next) {
   const auto real = [a, next] { return modify<T>(a, next); };
-  Thread* t = current();
+  Thread* t = program_thread();
   if (t == nullptr) return real();
   return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicRmw, order_of(order), pc, real);
 }
@@ -80,7 +87,7 @@ bool compare_exchange(volatile T* a, T* expected, T desired, int success, int fa
     if (!done) *expected = found;
     return done;
   };
-  Thread* t = current();
+  Thread* t = program_thread();
   if (t == nullptr) return real();
   return Host::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
 }
@@ -119,7 +126,7 @@ PF_ATOMICS(64, uint64_t)
 PF_ATOMICS(128, Wide)
 
 PF_EXPORT void __tsan_atomic_thread_fence(int order) {
-  if (Thread* t = current(); t != nullptr) host::fence(*t, static_cast<int>(order_of(order)));
+  if (Thread* t = program_thread(); t != nullptr) host::fence(*t, static_cast<int>(order_of(order)));
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 // Orders the thread with its own signal handlers only.

@@ -25,9 +25,14 @@ PF_REAL(sbrk);
 
 uintptr_t whole_pages(size_t size) { return (size + 4095) / 4096 * 4096; }
 
+void began(Thread& t, uintptr_t begin, uintptr_t size) {
+  host::begin_block(t, begin, size);
+  if (library::is_used()) reach::mapped(begin, size);
+}
+
 void* mapped(void* p, size_t size) {
   Thread* t = caller_thread();
-  if (t != nullptr && p != MAP_FAILED) host::begin_block(*t, address_of(p), whole_pages(size));
+  if (t != nullptr && p != MAP_FAILED) began(*t, address_of(p), whole_pages(size));
   return p;
 }
 
@@ -37,6 +42,7 @@ void unmapping(uintptr_t address, size_t size, uintptr_t pc) {
   constexpr uintptr_t kAddresses = uintptr_t{1} << 47;
   if (t == nullptr || address % 4096 != 0 || size > kAddresses || address + size > kAddresses) return;
   host::drop_block(*t, address, whole_pages(size), pc);
+  if (library::is_used()) reach::unmapped(address, whole_pages(size));
 }
 
 }  // namespace
@@ -65,6 +71,7 @@ PF_INTERCEPT(void*, mremap, (void* p, size_t size, size_t new_size, int flags, .
   if (t != nullptr && before != 0) {
     if (may_move) {
       host::end_block(*t, old, before, PF_CALLER_PC);
+      if (library::is_used()) reach::unmapped(old, before);
     } else if (after < before && after != 0) {
       unmapping(old + after, before - after, PF_CALLER_PC);
     }
@@ -72,9 +79,9 @@ PF_INTERCEPT(void*, mremap, (void* p, size_t size, size_t new_size, int flags, .
   void* fresh = real_mremap(p, size, new_size, flags, to);
   if (t == nullptr || fresh == MAP_FAILED) return fresh;
   if (fresh != p) {
-    host::begin_block(*t, address_of(fresh), after);
+    began(*t, address_of(fresh), after);
   } else if (after > before) {
-    host::begin_block(*t, old + before, after - before);
+    began(*t, old + before, after - before);
   }
   return fresh;
 }

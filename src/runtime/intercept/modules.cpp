@@ -56,6 +56,7 @@ PF_EXPORT int dlclose(void* handle) noexcept {
   const int result = real_dlclose(handle);
   planted::after_unloading();
   forget_instrumented();
+  library::modules_changed();
   dl_iterate_phdr(&add, after);
   for (std::size_t i = 0; i < before->count; ++i) {
     const Range& r = before->ranges[i];

@@ -52,6 +52,7 @@ void* run_thread(void* p) {
   end_at_thread_exit();
   __atomic_store_n(&start.begun, 1, __ATOMIC_RELEASE);
   sys::call_on(SYS_futex, &start.begun, FUTEX_WAKE_PRIVATE, 1);
+  library::begin_thread(*self, reinterpret_cast<uintptr_t>(function), reinterpret_cast<uintptr_t>(argument));
   return function(argument);
 }
 
