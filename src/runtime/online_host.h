@@ -614,7 +614,7 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void access_after_library(uintptr_t address, uintptr_t size, uintptr_t pc) {
     library::returned(*self);
     ++self->accesses;
-    access_more<kOp>(*self, address, size, pc);
+    access_scattered<kOp>(*self, address, size, pc);
   }
   // Now it is met.
   template <Op kOp>
