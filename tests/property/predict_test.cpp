@@ -107,6 +107,30 @@ TEST(Mc, IsTheExhaustiveSearch) {
   EXPECT_GT(solved, few() / 100) << "the solver has little to do";
 }
 
+// Many pairs of one window that take the solver: what refuted one may refute the next, if it applies.
+TEST(Mc, IsTheExhaustiveSearchOfSections) {
+  const auto sections_with_values = [](uint64_t seed) {
+    GeneratorOptions options = random_options(seed, 24 + seed % 20);
+    options.threads = 2 + seed % 2;
+    options.variables = 3;
+    options.locks = 2;
+    options.nesting = 2;
+    options.discipline = 0.7;
+    options.race = 0.35;
+    options.write_share = 0.6;
+    options.fork_join = options.bytes = false;
+    options.values = seed % 2 == 0;
+    return generate(options);
+  };
+  for_random_traces(
+      few(),
+      [](std::span<const Event> trace, const Races& truth) -> std::string {
+        const Races mc = ask(trace, settings(Method::Mc)).races;
+        return mc == truth ? "" : "mc has" + show(mc) + ", the oracle" + show(truth);
+      },
+      sections_with_values);
+}
+
 // --- the relations ---
 
 TEST(Hb, RawIsHappensBefore) {
