@@ -125,10 +125,11 @@ class PieceStore {
     uint64_t mask : 8;
     Var var;
 
-    Piece(Piece* rest, uint8_t bytes, Var v) : link(address(rest)), mask(bytes), var(v) {}
+    Piece(Piece* rest, uint8_t bytes, Var v)
+        : link(reinterpret_cast<uintptr_t>(rest) & kAddress), mask(bytes), var(v) {}
     Piece* next() const { return reinterpret_cast<Piece*>(link); }
-    void set_next(Piece* p) { link = address(p); }
-    static uint64_t address(Piece* p) { return reinterpret_cast<uintptr_t>(p) & ((uint64_t{1} << 48) - 1); }
+    void set_next(Piece* p) { link = reinterpret_cast<uintptr_t>(p) & kAddress; }
+    static constexpr uint64_t kAddress = (uint64_t{1} << 48) - 1;
   };
   static constexpr uintptr_t kLocked = 1;
 

@@ -25,6 +25,7 @@ ABOUT = {
     "simplelock": "*/simplelock:SimpleLock*",
     "acculock": "*/acculock",
     "eraser": "*/eraser",
+    "clockrace": "*/clockrace:ClockRace*",
     "pacer": "Pacer*",
     "timeless": "Pacer*",
     "tree": "Tree*",

@@ -658,15 +658,22 @@ class RecordedBatch {
     return recording->damaged() == 0 ? "" : "damaged records";
   }
 
-  // The same races as the traces that were played have, each pair in the order of the trace.
-  std::string compare_races() const {
-    std::vector<std::set<oracle::Race>> found(batch_.size());
+  // Those of each trace by the oracle, as pairs of its events; what is no trace's is wrong.
+  std::string find_races(std::vector<std::set<oracle::Race>>& found) const {
+    found.assign(batch_.size(), {});
     for (const auto& [first, second] : oracle::races(trace_, oracle::Relation::Hb)) {
       const Place &a = places_[first], &b = places_[second];
       if (a.trace != b.trace || a.trace == kNoPlace.trace)
         return "a race that is none: " + show(std::vector{trace_[first], trace_[second]});
       found[a.trace].insert({a.event, b.event});
     }
+    return {};
+  }
+
+  // The same races as the traces that were played have, each pair in the order of the trace.
+  std::string compare_races() const {
+    std::vector<std::set<oracle::Race>> found;
+    if (std::string wrong = find_races(found); !wrong.empty()) return wrong;
     for (std::size_t t = 0; t < batch_.size(); ++t) {
       const auto races = oracle::races(batch_[t].trace, oracle::Relation::Hb);
       const std::set<oracle::Race> truth(races.begin(), races.end());
@@ -741,6 +748,37 @@ TEST_P(Recorded, HasTheRacesOfWhatWasPlayed) {
     ASSERT_EQ(verify_recording(config, {std::move(*play)}, compared), "") << "seed " << seed;
   }
   EXPECT_GT(compared, 0U);
+}
+
+// What the engines at breakpoints report of a run is a race by happens-before in the recording of the same run.
+TEST_P(Recorded, ConfirmsWhatWasSeenAtBreakpoints) {
+  std::size_t confirmed = 0;
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces() / 12; ++seed) {
+    auto part = realize(generate(seed), seed, 0);
+    ASSERT_TRUE(part) << "seed " << seed;
+    const Batch batch = {std::move(*part)};
+    const Scratch scratch;
+    write_script({batch}, scratch / "script");
+    ASSERT_TRUE(run_player({"record", GetParam(), "", {}}, scratch));
+    RecordedBatch recorded(batch);
+    ASSERT_EQ(recorded.read(scratch / "run", read_all<Places>(scratch / "places").at(0)), "") << "seed " << seed;
+    std::vector<std::set<oracle::Race>> races;
+    ASSERT_EQ(recorded.find_races(races), "") << "seed " << seed;
+    for (const auto& [engine, options] : {std::pair{"clockrace", ",rate=100%,overhead=100%"},
+                                          std::pair{"clockrace", ",rate=100%,overhead=100%,symmetric"},
+                                          std::pair{"collision", ",rate=100%,overhead=100%,delay=50us"}}) {
+      const auto reports = play({engine, GetParam(), options, {}}, {batch});
+      ASSERT_EQ(reports.front().front().lie, "") << engine << options << ", seed " << seed;
+      for (const auto& [pair, verdict] : reports.front().front().pairs) {
+        const bool is_race = races.front().contains(pair) || races.front().contains({pair.second, pair.first});
+        EXPECT_TRUE(is_race) << engine << options << ", seed " << seed << ", events " << pair.first << " and "
+                             << pair.second << " of\n"
+                             << show(batch.front().trace);
+        confirmed += is_race;
+      }
+    }
+  }
+  EXPECT_GT(confirmed, 0U);
 }
 
 TEST_P(Recorded, HasTheRacesOfDirectedTraces) {

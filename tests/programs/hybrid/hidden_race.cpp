@@ -123,7 +123,9 @@ static void block() {
         const std::lock_guard guard(*lock);
       },
       [] {
-        { const std::lock_guard guard(*lock); }
+        {
+          const std::lock_guard guard(*lock);
+        }
         shared = 2;
       });
 }
