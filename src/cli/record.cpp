@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -233,6 +234,11 @@ Outcome record(const Request& request, const std::vector<std::string>& command, 
   if (command.empty()) return Error{"record: no program given (see photofinish record --help)"};
   if (request.output.empty()) return Error{"record: no trace given (-o FILE)"};
   if (request.limit != 0 && request.ring != 0) return Error{"--limit and --ring: one of them"};
+  for (const auto* patterns : {&request.known, &request.stateless}) {
+    const auto is_wrong = [](const std::string& p) { return p.find_first_of(",:/") != p.npos; };
+    if (const auto wrong = std::ranges::find_if(*patterns, is_wrong); wrong != patterns->end())
+      return Error{fmt::format("'{}' is no name of a library or function: ',', ':' and '/' are in none", *wrong)};
+  }
   const Result<int> status = record_program(request, command, globals);
   if (!status) return status.error();
   if (WIFSIGNALED(*status)) {

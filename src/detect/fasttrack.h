@@ -15,10 +15,10 @@ inline constexpr std::string_view kFastTrackRules[] = {
     "read same epoch", "read exclusive", "read share",        "read shared", "write same epoch",
     "write exclusive", "write shared",   "atomic same epoch", "atomic read", "atomic write"};
 inline constexpr OptionInfo kFastTrackOptions[] = {
-    {"libs", "barrier|arguments", "", "calls into code without instrumentation order what they may have ordered"},
-    {"known", "NAMES", "", "with libs: libraries and functions that order nothing, as in known=libz*/crc32"},
-    {"stateless", "NAMES", "", "with libs: libraries that order only by what their callers hand to them"},
-    {"show", "", "", "with libs: tell of the pairs that only such calls may have ordered"},
+    {"libs", "barrier|arguments", "none", "calls into code without instrumentation order what they may have ordered"},
+    {"known", "NAMES", "none", "with libs: libraries and functions that order nothing, as in known=libz*/crc32"},
+    {"stateless", "NAMES", "none", "with libs: libraries that order only by what their callers hand to them"},
+    {"show", "", "off", "with libs: tell of the pairs that only such calls may have ordered"},
 };
 inline constexpr EngineInfo kFastTrackInfo = {
     .name = "fasttrack",

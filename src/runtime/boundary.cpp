@@ -238,7 +238,17 @@ uintptr_t target_of(const LinkedModule& m, const uintptr_t* slot, const Elf64_Sy
              : 0;
 }
 
+// Of the C++ library, what is called most and orders nothing: strings (that are not shared), reading and writing by streams, the nodes of
+// containers, exceptions and threads, which are intercepted.
+constexpr char kOrderNothing[] =
+    "_ZNSt7__cxx1112basic_string*/_ZNKSt7__cxx1112basic_string*/_ZNSolsE*/_ZNSirsE*/_ZNSo9_M_insert*/"
+    "_ZNSi10_M_extract*/"
+    "_ZNSo3put*/_ZNSo5write*/_ZNSo5flush*/_ZNSi3get*/_ZNSi4read*/_ZStls*/_ZStrs*/_ZSt16__ostream_insert*/_ZSt4endl*/"
+    "_ZSt5flush*/_ZSt7getline*/_ZNKSt7__cxx11*basic_*string*3str*/_ZSt*_Rb_tree_*/_ZNSt8__detail15_List_node_base*/"
+    "_ZNKSt8__detail20_Prime_rehash_policy*/_ZSt*__throw_*/__cxa_*/_ZNSt6thread*/_ZNSt6chrono*";
+
 bool is_known_function(const char* name) {
+  if (matches(name, kOrderNothing, sizeof kOrderNothing - 1)) return true;
   return matches(name, g_options.known_libraries.text, g_options.known_libraries.size);
 }
 

@@ -12,6 +12,10 @@
 // RUN: %photofinish -q record -o %t.race.pft -- %t.race && %exits 66 %photofinish analyze -e rdit %t.race.pft | %FileCheck %s
 // RUN: %photofinish -q record --libs none -o %t.none.pft -- %t && %photofinish trace cat %t.none.pft | not grep miss
 // RUN: %exits 66 %photofinish analyze -e rdit %t.none.pft
+// RUN: %exits 2 %photofinish run -e literace:fasttrack,libs=barrier -- %t | %FileCheck --check-prefix=SAMPLING %s
+// RUN: %exits 2 %photofinish run -e fasttrack,libs=all -- %t | %FileCheck --check-prefix=WRONG %s
+// SAMPLING: with libs no sampling filter works in front of 'fasttrack'
+// WRONG: option 'libs' of 'fasttrack' needs one of barrier|arguments, not 'all'
 // UNKNOWN: race: {{.*}} on heap block of 4 bytes
 // SILENT: calls into code without instrumentation may have ordered {{[1-9]}}
 // SHOWN: suspect: {{.*}} on heap block of 4 bytes
