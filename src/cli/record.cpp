@@ -185,10 +185,10 @@ Result<int> record_program(const Request& request, const std::vector<std::string
   if (!runtime) return Error{"there is no runtime that records"};
   Result<std::unique_ptr<TraceWriter>> writer = create_trace(request.output);
   if (!writer) return writer.error();
+  SignalGate gate;  // first, so that it is there until the directory is gone
   const Result<RunDirectory> directory = make_directory(request.output);
   if (!directory) return directory.error();
 
-  SignalGate gate;
   const Environment environment = environment_of(chain_of(request), directory->path(), runtime->string(), false);
   const Clock::time_point start = Clock::now();
   const Result<pid_t> program = start_program(command, environment, gate);

@@ -26,15 +26,9 @@ bool Needed::close(const std::vector<ThreadSections>& lock, Thread a, Thread b, 
 }
 
 std::optional<Clock> Needed::by(Index a, Index b) const {
-  Clock cut(must_.enabling(a).begin(), must_.enabling(a).end());
-  join(cut, must_.enabling(b));
-  for (bool grown = true; grown;) {
-    if (cuts_.includes(cut, a) || cuts_.includes(cut, b)) return {};
-    grown = false;
-    for (const auto& lock : cuts_.locks())
-      if (!close(lock, model_.thread(a), model_.thread(b), cut, grown)) return {};
-  }
-  return cut;
+  return cuts_.grown_before(a, b, must_, [&](const auto& lock, Clock& cut, bool& grown) {
+    return close(lock, model_.thread(a), model_.thread(b), cut, grown);
+  });
 }
 
 }  // namespace pf::predict

@@ -79,15 +79,9 @@ bool SyncReversal::close(const std::vector<ThreadSections>& lock, Thread a, Thre
 }
 
 std::optional<Clock> SyncReversal::events_that_run(Index a, Index b) const {
-  Clock cut(kept_.enabling(a).begin(), kept_.enabling(a).end());
-  join(cut, kept_.enabling(b));
-  for (bool grown = true; grown;) {
-    if (cuts_.includes(cut, a) || cuts_.includes(cut, b)) return {};
-    grown = false;
-    for (const auto& lock : cuts_.locks())
-      if (!close(lock, model_.thread(a), model_.thread(b), cut, grown)) return {};
-  }
-  return cut;
+  return cuts_.grown_before(a, b, kept_, [&](const auto& lock, Clock& cut, bool& grown) {
+    return close(lock, model_.thread(a), model_.thread(b), cut, grown);
+  });
 }
 
 // All but locks.

@@ -23,17 +23,12 @@ bool SyncPreserving::close(const std::vector<ThreadSections>& uses, Clock& cut, 
 }
 
 std::optional<Schedule> SyncPreserving::find(Index a, Index b) const {
-  Clock cut(kept_.enabling(a).begin(), kept_.enabling(a).end());
-  join(cut, kept_.enabling(b));
-  for (bool grown = true; grown;) {
-    if (cuts_.includes(cut, a) || cuts_.includes(cut, b)) return {};
-    grown = false;
-    for (const auto& uses : cuts_.locks())
-      if (!close(uses, cut, grown)) return {};
-  }
+  const std::optional<Clock> cut =
+      cuts_.grown_before(a, b, kept_, [&](const auto& uses, Clock& c, bool& grown) { return close(uses, c, grown); });
+  if (!cut) return {};
   Schedule schedule;
   for (Index i = 0; i < model_.size(); ++i)
-    if (cuts_.includes(cut, i)) schedule.push_back(i);
+    if (cuts_.includes(*cut, i)) schedule.push_back(i);
   return schedule;
 }
 

@@ -26,7 +26,7 @@ class Session {
     std::string name;  // after "cannot write"
     bool
         live;  // each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
-        // else all at the end, with their counts
+               // else all at the end, with their counts
     int error = 0;  // the first failure to write
   };
 

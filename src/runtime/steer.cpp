@@ -55,7 +55,7 @@ const Range* range_of(uintptr_t pc) {
 
 void start(const char* text) {
   if (text == nullptr) return;
-  std::strncpy(g_text, text, sizeof g_text - 1);
+  for (std::size_t i = 0; i + 1 < sizeof g_text && text[i] != '\0'; ++i) g_text[i] = text[i];
   char* at = g_text;
   g_waiting_places = take_number(at);
   g_skip = take_number(at);

@@ -6,7 +6,8 @@
 // RUN: %exits 3 %photofinish record -o %t.pft -- %t exit && %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: %exits 124 timeout -s INT 2 %photofinish record -o %t.pft -- %t wait
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
-// RUN: not ls %t.pft.recording-* %t.pft.partial
+// RUN: not ls %t.pft.recording-*
+// RUN: not ls %t.pft.partial
 // Photofinish itself is killed: its program goes on recording, and the trace can be made later, once it has ended.
 // RUN: %exits 137 %photofinish record -o %t.pft -- %t parent
 // RUN: timeout 60 bash -c 'until %photofinish record --recover %t.pft.recording-*; do sleep 0.1; done'
