@@ -82,6 +82,7 @@ class CadicalSolver final : public Solver {
   bool forbid(const Fault& fault);
   bool forbid_overlap(const Fault& fault);
   void exclude(const Section& x, const Section& y);
+  void add_end(const Section& section, Index before_it, Clause& ways);
   void forbid_write(const Fault& fault);
 
   void assume(Index a, Index b, const Clock& needed);
@@ -346,12 +347,13 @@ bool CadicalSolver::forbid_overlap(const Fault& f) {
   const auto& theirs = writes ? holding_ : writing_;
   const auto x = mine.find({model_.thread(f.event), lock, f.event});
   const auto y = theirs.find({model_.find(f.holder), lock, f.other});
-  const auto held_before = mine.find({model_.thread(f.event), lock, kNone});
-  const bool is_twice_held = f.other == kNone && x == mine.end() && held_before != mine.end();
-  if (!is_twice_held && (x == mine.end() || y == theirs.end())) return false;  // follows from another fault
+  const bool is_held_before = f.other == kNone;
+  if ((x == mine.end() && !is_held_before) || y == theirs.end()) return false;  // follows from another fault
   if (!forbidden_.insert({static_cast<int>(f.kind), f.event, f.other, model_.find(f.holder)}).second) return false;
-  if (is_twice_held) {  // by two threads since before the window, in a trace that is no run: nobody knows by whom
-    add({-in(f.event)});
+  if (is_held_before) {
+    Clause ways{-in(f.event)};
+    add_end(*y->second, f.event, ways);
+    add(ways);
   } else {
     exclude(*x->second, *y->second);
   }
@@ -360,16 +362,14 @@ bool CadicalSolver::forbid_overlap(const Fault& f) {
 
 // If both begin, one ends before the other begins.
 void CadicalSolver::exclude(const Section& x, const Section& y) {
-  Clause ways;
-  for (const Section* s : {&x, &y})
-    if (s->begin != kNone) ways.push_back(-in(s->begin));
-  const auto ends_before = [&](const Section& first, const Section& second) {
-    if (first.end != kNone && second.begin != kNone)
-      ways.push_back(all_of({in(first.end), before(first.end, second.begin)}));
-  };
-  ends_before(x, y);
-  ends_before(y, x);
+  Clause ways{-in(x.begin), -in(y.begin)};
+  add_end(x, y.begin, ways);
+  add_end(y, x.begin, ways);
   add(ways);
+}
+
+void CadicalSolver::add_end(const Section& section, Index before_it, Clause& ways) {
+  if (section.end != kNone) ways.push_back(all_of({in(section.end), before(section.end, before_it)}));
 }
 
 // The write `other` does not come between the read and the write that it sees.
