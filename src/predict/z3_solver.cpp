@@ -38,7 +38,7 @@ class Formula {
  public:
   Formula(z3::context& context, const Facts& facts, Index a, Index b, const Clock& needed)
       : facts_(facts), model_(facts.model), must_(facts.must), first_(a), second_(b), context_(context),
-        solver_(context, "QF_IDL"), no_(context.bool_val(false)), has_(model_.size()) {
+        solver_(context, z3::solver::simple()), no_(context.bool_val(false)), has_(model_.size()) {
     choose_events(needed);
     make_variables();
     for (const Index i : events_) encode(i);
@@ -263,7 +263,7 @@ class Z3Solver final : public Solver {
   Answer ask(Index a, Index b, const Clock& needed) override {
     const auto start = std::chrono::steady_clock::now();
     Formula formula(context_, facts_, a, b, needed);
-    if (!limit(formula.solver(), std::chrono::steady_clock::now() - start)) return Answer::Unknown;
+    if (!configure(formula.solver(), std::chrono::steady_clock::now() - start)) return Answer::Unknown;
     switch (formula.solver().check()) {
       case z3::unsat: return Answer::NoRace;
       case z3::unknown: return Answer::Unknown;
@@ -277,14 +277,17 @@ class Z3Solver final : public Solver {
   }
 
  private:
-  // False: nothing is left.
-  bool limit(z3::solver& solver, std::chrono::steady_clock::duration spent) const {
+  constexpr static unsigned kDifferenceLogic = 1;  // by shortest paths
+
+  // False: no time is left.
+  bool configure(z3::solver& solver, std::chrono::steady_clock::duration spent) const {
     const auto gone = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(spent).count());
     if (limits_.steps == 0 || gone >= limits_.milliseconds) return false;
     const auto clip = [](uint64_t n) {
       return static_cast<unsigned>(std::min<uint64_t>(n, std::numeric_limits<int>::max()));
     };
     z3::params params(context_);
+    params.set("arith.solver", kDifferenceLogic);
     params.set("max_conflicts", clip(limits_.steps));
     params.set("timeout", clip(limits_.milliseconds - gone));
     params.set("ctrl_c", false);  // it is ours
