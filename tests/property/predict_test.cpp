@@ -570,9 +570,11 @@ TEST(Rdit, IsMcWithNothingMissing) {
 
 // --- the formula of difference logic, which takes its time ---
 
-Settings by_z3(Method method) { return {.method = method, .solver = predict::SolverKind::Z3}; }
+Settings by_z3(Method method, uint64_t window = 10'000) {
+  return {.method = method, .window = window, .solver = predict::SolverKind::Z3};
+}
 
-uint64_t very_few() { return traces() / 40; }
+uint64_t very_few() { return std::max<uint64_t>(30, traces() / 40); }
 
 TEST(Z3, IsMcAndTheExhaustiveSearch) {
   uint64_t found = 0, refuted = 0;
@@ -605,6 +607,42 @@ TEST(Z3, IsRditWithMethodsMissing) {
                : "Z3 has" + show(z3.races) + ", CaDiCaL" + show(rdit.races) + "\n" + pf::show(incomplete);
   });
   EXPECT_GT(found, very_few() / 4);
+}
+
+TEST(Z3, IsMcInSmallWindows) {
+  uint64_t found = 0;
+  for_random_traces(very_few(), [&](std::span<const Event> trace, const Races&) -> std::string {
+    const uint64_t window = 5 + trace.size() % 10;
+    const Races z3 = ask(trace, by_z3(Method::Mc, window)).races, mc = ask(trace, settings(Method::Mc, window)).races;
+    found += z3.size();
+    return z3 == mc ? "" : "windows of " + std::to_string(window) + ": Z3 has" + show(z3) + ", CaDiCaL" + show(mc);
+  });
+  EXPECT_GT(found, very_few() / 8);
+}
+
+// Too long for the oracle.
+TEST(Z3, IsMcOnLongerTraces) {
+  const uint64_t count = very_few() / 12;
+  uint64_t refuted = 0;
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    GeneratorOptions options = random_options(seed, 120);
+    options.unique_sites = true;
+    const Trace trace = generate(options);
+    const Answer z3 = ask(trace, by_z3(Method::Mc)), mc = ask(trace, settings(Method::Mc));
+    refuted += z3.tally.refuted;
+    EXPECT_EQ(z3.tally.unknown, 0U) << "seed " << seed;
+    EXPECT_EQ(show(z3.races), show(mc.races)) << "seed " << seed;
+  }
+  EXPECT_GT(refuted, count / 4);
+}
+
+// T0 and T2 have both held the lock since before the trace, which is no run: some acquires are missing. The accesses of T0 and T1 need
+// nothing of T2, so it has not let go of the lock, and need not.
+TEST(Z3, IsMcWhereTwoThreadsHoldALock) {
+  const Trace trace =
+      parse_trace("T0|w(V2)| T0|rel(L3)| T1|r(V2)| T2|r(V2)| T2|acq(L3)| T2|rel(L3)| T2|rel(L3)|").events;
+  EXPECT_EQ(ask(trace, by_z3(Method::Mc)).races, (Races{{0, 2}}));
+  EXPECT_EQ(ask(trace, settings(Method::Mc)).races, (Races{{0, 2}}));
 }
 
 // What Z3 leaves open depends on nothing but the trace, as long as its time is not up.
