@@ -574,7 +574,7 @@ Settings by_z3(Method method, uint64_t window = 10'000) {
   return {.method = method, .window = window, .solver = predict::SolverKind::Z3};
 }
 
-uint64_t very_few() { return std::max<uint64_t>(30, traces() / 40); }
+uint64_t very_few() { return std::max<uint64_t>(60, traces() / 40); }
 
 TEST(Z3, IsMcAndTheExhaustiveSearch) {
   uint64_t found = 0, refuted = 0;
@@ -591,7 +591,7 @@ TEST(Z3, IsMcAndTheExhaustiveSearch) {
   for_random_traces(very_few(), is_the_same);
   for_random_traces(very_few(), is_the_same, sections_with_values);
   EXPECT_GT(found, very_few());
-  EXPECT_GT(refuted, very_few() / 20);
+  EXPECT_GT(refuted, very_few() / 100);
 }
 
 TEST(Z3, IsRditWithMethodsMissing) {
@@ -623,17 +623,17 @@ TEST(Z3, IsMcInSmallWindows) {
 // Too long for the oracle.
 TEST(Z3, IsMcOnLongerTraces) {
   const uint64_t count = very_few() / 12;
-  uint64_t refuted = 0;
+  uint64_t found = 0;
   for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     GeneratorOptions options = random_options(seed, 120);
     options.unique_sites = true;
     const Trace trace = generate(options);
     const Answer z3 = ask(trace, by_z3(Method::Mc)), mc = ask(trace, settings(Method::Mc));
-    refuted += z3.tally.refuted;
+    found += z3.tally.solved;
     EXPECT_EQ(z3.tally.unknown, 0U) << "seed " << seed;
     EXPECT_EQ(show(z3.races), show(mc.races)) << "seed " << seed;
   }
-  EXPECT_GT(refuted, count / 4);
+  EXPECT_GT(found, count);
 }
 
 // T0 and T2 have both held the lock since before the trace, which is no run: some acquires are missing. The accesses of T0 and T1 need
