@@ -511,10 +511,9 @@ void CadicalSolver::assume(Index a, Index b, const Clock& needed) {
   assume(a, false);
   assume(b, false);
   // Neither is what comes after them.
-  for (const Index i : named_) {
-    const Index own = model_.thread(i) == model_.thread(a) ? a : model_.thread(i) == model_.thread(b) ? b : kNone;
-    if (own != kNone && i > own && !is_encoded_[i]) assume(i, false);
-  }
+  const auto follows = [&](Index i, Index access) { return model_.thread(i) == model_.thread(access) && i > access; };
+  for (const Index i : named_)
+    if ((follows(i, a) || follows(i, b)) && !is_encoded_[i]) assume(i, false);
 }
 
 void CadicalSolver::assume(Index i, bool is_in) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <ranges>
 #include <utility>
 
 #include "predict/cadical_solver.h"
@@ -71,11 +72,11 @@ class Investigation {
 
   // From the latest back to those that are before b in any case.
   void look_at(const std::vector<Index>& earlier, Index b) {
-    for (auto a = earlier.rbegin(); a != earlier.rend(); ++a) {
-      if (settings_.raw ? is_related(*a, b) : must_.enables(*a, b)) return;
-      if (looked_at_[*a] == b || !model_.conflict(*a, b)) continue;
-      looked_at_[*a] = b;
-      judge(*a, b);
+    for (const Index a : std::views::reverse(earlier)) {
+      if (settings_.raw ? is_related(a, b) : must_.enables(a, b)) return;
+      if (looked_at_[a] == b || !model_.conflict(a, b)) continue;
+      looked_at_[a] = b;
+      judge(a, b);
     }
   }
 

@@ -16,7 +16,7 @@
 //   the pair   what has to be before the two is in, they are not
 //
 // Cost: cubic in the worst case, in the part of the window that the pair may need: what must be before it, what may give a value, a notify or a
-// post to that, the ends of its sections, and so on. Milliseconds for a hundred events, seconds for thousands.
+// post to that, the ends of its sections, and so on. Milliseconds in a window of 500 events, tens of seconds in one of 10,000.
 #pragma once
 #include "predict/solver.h"
 
