@@ -7,6 +7,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(dw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(z3 REQUIRED IMPORTED_TARGET z3)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 find_package(Threads REQUIRED)
 

@@ -23,6 +23,8 @@ predict::Settings settings_of(const StageSpec& spec, Shard shard) {
     const auto it = spec.options.find(name);
     return it == spec.options.end() ? fallback : std::strtoull(it->second.c_str(), nullptr, 10);
   };
+  if (const auto it = spec.options.find("solver"); it != spec.options.end() && it->second == "z3")
+    s.solver = predict::SolverKind::Z3;
   s.raw = spec.options.contains("raw");
   s.window = std::max<uint64_t>(2, number("window", s.window));
   s.limits.steps = 1000 * number("steps", s.limits.steps / 1000);

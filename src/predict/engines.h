@@ -13,8 +13,11 @@ inline constexpr std::string_view kRules[] = {"windows",          "ordered or lo
   {"window", "N", "10000", "events of a window; races are looked for within one"},                                     \
       {"jobs", "N", "0", "windows worked on at once; 0: one for each core, the result is the same"}
 #define PF_SOLVER_OPTIONS                                                                                              \
-  {"steps", "N", "100",                                                                                                \
-   "thousands of schedules and conflicts that the solver may try for a pair, the same on every machine"},              \
+  {"solver", "cadical|z3", "cadical",                                                                                  \
+   "what decides the hard pairs: clauses as they are needed; or one formula of difference logic for every pair, "      \
+   "slow"},                                                                                                            \
+      {"steps", "N", "100",                                                                                            \
+       "thousands of schedules and conflicts that the solver may try for a pair, the same on every machine"},          \
       {"timeout", "N", "60000", "milliseconds that the solver may take for a pair, in case its steps take long"},      \
       {"tries", "N", "64",                                                                                             \
        "pairs of one pair of sites and variable that the solver may refute in a window; the rest is unknown"}

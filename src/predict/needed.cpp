@@ -12,6 +12,7 @@ bool Needed::close(const std::vector<ThreadSections>& lock, Thread a, Thread b, 
   const auto stays = [&](const Section& s) { return s.end == kNone || s.thread == a || s.thread == b; };
   const auto end_before = [&](const Section* first, const Section* second) {
     if (first == nullptr || second == nullptr || !stays(*second)) return true;
+    if (first->begin == kNone && second->begin == kNone) return true;  // as they are, in a trace that is no run
     if (stays(*first)) return false;
     join(cut, must_.up_to(first->end));
     return grown = true;

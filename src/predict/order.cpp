@@ -9,6 +9,7 @@ namespace {
 
 // Beyond so many a wake or a take is taken to come from what it came from in the trace: fewer reorderings, none of them wrong.
 constexpr size_t kMaxCandidates = 64;
+constexpr size_t kMaxMatches = 4096;  // of takes with their sources
 
 }  // namespace
 
@@ -42,6 +43,21 @@ std::vector<Index> writer_candidates(const Model& model, Index read, Cell cell) 
   return found;
 }
 
+bool Semaphore::keeps_order() const { return tokens < takes.size() && sources() * takes.size() > kMaxMatches; }
+
+std::map<uint64_t, Semaphore> semaphores(const Model& model) {
+  std::map<uint64_t, Semaphore> found;
+  for (Index i = 0; i < model.size(); ++i) {
+    const Event& e = model.event(i);
+    if (e.op == Op::SemPost) found[e.target].posts.push_back(i);
+    if (e.op == Op::SemWait) found[e.target].takes.push_back(i);
+  }
+  for (auto& [id, semaphore] : found)
+    if (const auto carried = model.window().tokens.find(id); carried != model.window().tokens.end())
+      semaphore.tokens = carried->second;
+  return found;
+}
+
 // One pass in the order of the trace.
 class Order::Builder {
  public:
@@ -51,6 +67,9 @@ class Order::Builder {
         calls_(order.model_), fences_(model_.threads(), kNone), relaxed_(model_.threads()) {
     order_.up_to_.reserve(size_t{model_.size()} * model_.threads());
     order_.enabling_.reserve(order_.up_to_.capacity());
+    if (relation != Relation::Must) return;
+    for (const auto& [id, semaphore] : semaphores(model_))
+      if (semaphore.keeps_order()) ordered_.insert(id);
   }
 
   void run() {
@@ -185,11 +204,15 @@ class Order::Builder {
       if (wait == kNone || n > wait) join_event(n);
   }
 
-  // How often a semaphore was used unseen, nobody knows: then its uses keep their order.
-  bool keeps_semaphores() const { return heeds_missing_ && model_.window().after_missing; }
+  // With all the posts that came before it in the trace, and no take that came after it, a take finds what it found there. So it is
+  // with too many of them, and where a semaphore may have been used unseen, nobody knows how often.
+  bool keeps_order(uint64_t semaphore) const {
+    return (heeds_missing_ && model_.window().after_missing) || ordered_.contains(semaphore);
+  }
   void takes(Index i, const Event& e) {
-    if (relation_ != Relation::Must || keeps_semaphores()) take(posted_[e.target], model_.thread(i));
-    if (keeps_semaphores()) take(taken_[e.target], model_.thread(i));
+    const bool keeps = keeps_order(e.target);
+    if (relation_ != Relation::Must || keeps) take(posted_[e.target], model_.thread(i));
+    if (keeps) take(taken_[e.target], model_.thread(i));
   }
 
   // --- atomics and fences ---
@@ -221,6 +244,7 @@ class Order::Builder {
   Clock clock_;        // its
   std::map<uint64_t, Clock> released_, read_released_;
   std::map<uint64_t, Given> posted_, taken_, atomics_;
+  std::set<uint64_t> ordered_;  // semaphores that have too many uses
   std::map<uint64_t, std::vector<Index>> notifies_;
   std::map<std::pair<uint64_t, uint32_t>, Given> entered_;
   std::vector<Index> fences_;   // by thread: its latest release fence

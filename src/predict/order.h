@@ -1,7 +1,7 @@
 // Relations between the events of a window, kept as clocks: of each event, how many events of each thread come before it.
 //
 //   Must   what every correct reordering keeps: program order, fork and join, barriers, the write that a read must see if
-//          only one will do, the only notify that a wake can come from
+//          only one will do, the only notify that a wake can come from, a semaphore with too many uses to choose from
 //   Kept   Must, and what sync-preserving reorderings keep beside the order of critical sections: every read sees its
 //          own write; posts and notifies are those of the trace
 //   Weak   happens-before without locks (docs/happens-before.md)
@@ -48,5 +48,17 @@ class Order {
 std::vector<Index> notify_candidates(const Model& model, Index wake);
 // The writers that a read may see in a cell; kNone among them: what was there before the window.
 std::vector<Index> writer_candidates(const Model& model, Index read, Cell cell);
+
+// Who uses a semaphore. A take needs a source for itself: a post, or a token that was there before the window.
+struct Semaphore {
+  std::vector<Index> posts, takes;
+  size_t tokens = 0;
+
+  size_t sources() const { return posts.size() + tokens; }
+  Index post(size_t source) const { return source < posts.size() ? posts[source] : kNone; }  // kNone: a token
+  bool keeps_order() const;                                                                  // by Must
+  bool has_choice() const { return tokens < takes.size() && !keeps_order(); }
+};
+std::map<uint64_t, Semaphore> semaphores(const Model& model);
 
 }  // namespace pf::predict

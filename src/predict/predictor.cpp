@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <ranges>
 #include <utility>
 
+#include "predict/cadical_solver.h"
 #include "predict/cp.h"
 #include "predict/needed.h"
 #include "predict/osr.h"
 #include "predict/syncp.h"
+#include "predict/z3_solver.h"
 
 namespace pf::predict {
 namespace {
@@ -19,8 +22,7 @@ class Investigation {
   Investigation(const Window& window, const Settings& settings)
       : window_(window), settings_(settings), heeds_missing_(settings.method == Method::Rdit),
         cells_(window, heeds_missing_), model_(window, cells_), must_(model_, Relation::Must, heeds_missing_),
-        hb_(model_, Relation::Hb, heeds_missing_), replayer_(window, cells_, heeds_missing_),
-        solver_(model_, must_, replayer_, settings.limits) {
+        hb_(model_, Relation::Hb, heeds_missing_), replayer_(window, cells_, heeds_missing_) {
     if (settings.method == Method::Cp) cp_ = std::make_unique<CausallyPrecedes>(model_, hb_, heeds_missing_);
     if (settings.raw) return;
     kept_ = std::make_unique<Order>(model_, Relation::Kept, heeds_missing_);
@@ -45,7 +47,7 @@ class Investigation {
               .push_back(b);
       }
     }
-    result_.tally.rounds = solver_.rounds();
+    result_.tally.rounds = solver_ == nullptr ? 0 : solver_->rounds();
     return std::move(result_);
   }
 
@@ -70,11 +72,11 @@ class Investigation {
 
   // From the latest back to those that are before b in any case.
   void look_at(const std::vector<Index>& earlier, Index b) {
-    for (auto a = earlier.rbegin(); a != earlier.rend(); ++a) {
-      if (settings_.raw ? is_related(*a, b) : must_.enables(*a, b)) return;
-      if (looked_at_[*a] == b || !model_.conflict(*a, b)) continue;
-      looked_at_[*a] = b;
-      judge(*a, b);
+    for (const Index a : std::views::reverse(earlier)) {
+      if (settings_.raw ? is_related(a, b) : must_.enables(a, b)) return;
+      if (looked_at_[a] == b || !model_.conflict(a, b)) continue;
+      looked_at_[a] = b;
+      judge(a, b);
     }
   }
 
@@ -102,23 +104,31 @@ class Investigation {
   };
 
   std::optional<Witness> find_witness(Index a, Index b, Attempts& attempts) {
+    const bool has_solver = settings_.method != Method::SyncP && settings_.method != Method::Osr;
+    if (has_solver && settings_.solver == SolverKind::Z3) return solve(a, b, attempts, enabling(a, b));
+    if (auto found = find_without_solver(a, b)) return found;
+    if (has_solver) return solve(a, b, attempts, needed_->by(a, b));
+    ++result_.tally.refuted;
+    return {};
+  }
+
+  std::optional<Witness> find_without_solver(Index a, Index b) {
     Tally& tally = result_.tally;
     if (const auto found = preserving_->find(a, b); found && is_witness(*found, a, b)) {
       ++tally.preserving;
       return Witness{*found, FoundBy::KeptOrder};
     }
-    if (settings_.method != Method::SyncP) {
-      if (const auto found = reversal().find(a, b); found && is_witness(*found, a, b)) {
-        ++tally.reversed;
-        return Witness{*found, FoundBy::SyncReversal};
-      }
+    if (settings_.method == Method::SyncP) return {};
+    if (const auto found = reversal().find(a, b); found && is_witness(*found, a, b)) {
+      ++tally.reversed;
+      return Witness{*found, FoundBy::SyncReversal};
     }
-    if (settings_.method == Method::SyncP || settings_.method == Method::Osr) {
-      ++tally.refuted;
-      return {};
-    }
-    const std::optional<Clock> needed = needed_->by(a, b);
-    if (!needed || solver_.refutes(a, b, *needed)) {
+    return {};
+  }
+
+  std::optional<Witness> solve(Index a, Index b, Attempts& attempts, const std::optional<Clock>& needed) {
+    Tally& tally = result_.tally;
+    if (!needed || solver().refutes(a, b, *needed)) {
       ++tally.refuted;
       return {};
     }
@@ -127,8 +137,8 @@ class Investigation {
       return {};
     }
     ++attempts.made;
-    switch (solver_.ask(a, b, *needed)) {
-      case Solver::Answer::Race: ++tally.solved; return Witness{solver_.witness(), FoundBy::Solver};
+    switch (solver().ask(a, b, *needed)) {
+      case Solver::Answer::Race: ++tally.solved; return Witness{solver().witness(), FoundBy::Solver};
       case Solver::Answer::NoRace: ++tally.refuted; return {};
       case Solver::Answer::Unknown: ++tally.unknown; return {};
     }
@@ -138,6 +148,19 @@ class Investigation {
   // It is not only where the trace itself is no run, as when a release has no acquire.
   bool is_witness(const Schedule& schedule, Index a, Index b) const {
     return replayer_.faults(schedule).empty() && replayer_.leads_to(schedule, a, b);
+  }
+
+  // What must have come before either is next in its thread.
+  Clock enabling(Index a, Index b) const {
+    Clock both(must_.enabling(a).begin(), must_.enabling(a).end());
+    join(both, must_.enabling(b));
+    return both;
+  }
+
+  Solver& solver() {
+    const auto make = settings_.solver == SolverKind::Z3 ? z3_solver : cadical_solver;
+    if (solver_ == nullptr) solver_ = make(model_, must_, replayer_, settings_.limits);
+    return *solver_;
   }
 
   const SyncReversal& reversal() {
@@ -198,13 +221,13 @@ class Investigation {
   Model model_;
   Order must_, hb_;
   Replayer replayer_;
-  Solver solver_;
   std::unique_ptr<CausallyPrecedes> cp_;
   std::unique_ptr<Order> kept_;
   std::unique_ptr<Cuts> cuts_;
   std::unique_ptr<Needed> needed_;
   std::unique_ptr<SyncPreserving> preserving_;
   std::unique_ptr<SyncReversal> reversal_;            // once a pair needs it
+  std::unique_ptr<Solver> solver_;                    // the same
   std::vector<std::map<Thread, Accesses>> accesses_;  // by cell, since its memory was last given away
   std::vector<Index> looked_at_;                      // of each access: by which later one
   std::map<RacePair, Attempts> attempts_;

@@ -4,7 +4,7 @@
 //   candidates          conflicting pairs that Must does not order and no lock keeps apart
 //   hb, cp              of them those that the relation leaves unordered; syncp, mc, rdit: all
 //   witness             the first to find one: a sync-preserving reordering; for all but syncp, a sync-reversal; for all but these
-//                       two, the solver
+//                       two, the solver. With solver=z3 the solver alone
 //   replay              every witness, before it is reported
 //
 // A pair of sites and an object are reported once for each window; a window is a function of its events alone, so the number of threads that
@@ -35,6 +35,7 @@ struct Settings {
   Method method = Method::Mc;
   bool raw = false;  // hb, cp: the relation itself, without witnesses
   uint64_t window = 10'000;
+  SolverKind solver = SolverKind::Cadical;  // Z3 decides alone, without the ways that need no solver
   Limits limits{.steps = 100'000, .milliseconds = 60'000};
   uint64_t tries = 64;  // of the solver for one pair of sites and object in a window
   uint64_t jobs = 0;    // 0: one for each core

@@ -35,6 +35,7 @@ ABOUT = {
     "race log": "*Explanation*",
     "predict": "Mc*:Cp*:SyncP*:Windows*:Predictors*:Hb*",
     "rdit": "Rdit*",
+    "z3": "Z3*",
 }
 
 

@@ -107,21 +107,23 @@ TEST(Mc, IsTheExhaustiveSearch) {
   EXPECT_GT(solved, few() / 100) << "the solver has little to do";
 }
 
-// Many pairs of one window that take the solver: what refuted one may refute the next, if it applies.
+// Many pairs of one window that take the solver.
+Trace sections_with_values(uint64_t seed) {
+  GeneratorOptions options = random_options(seed, 24 + seed % 20);
+  options.threads = 2 + seed % 2;
+  options.variables = 3;
+  options.locks = 2;
+  options.nesting = 2;
+  options.discipline = 0.7;
+  options.race = 0.35;
+  options.write_share = 0.6;
+  options.fork_join = options.bytes = false;
+  options.values = seed % 2 == 0;
+  return generate(options);
+}
+
+// What refuted one pair may refute the next, if it applies.
 TEST(Mc, IsTheExhaustiveSearchOfSections) {
-  const auto sections_with_values = [](uint64_t seed) {
-    GeneratorOptions options = random_options(seed, 24 + seed % 20);
-    options.threads = 2 + seed % 2;
-    options.variables = 3;
-    options.locks = 2;
-    options.nesting = 2;
-    options.discipline = 0.7;
-    options.race = 0.35;
-    options.write_share = 0.6;
-    options.fork_join = options.bytes = false;
-    options.values = seed % 2 == 0;
-    return generate(options);
-  };
   for_random_traces(
       few(),
       [](std::span<const Event> trace, const Races& truth) -> std::string {
@@ -564,6 +566,98 @@ TEST(Rdit, IsMcWithNothingMissing) {
     const Races rdit = ask(trace, settings(Method::Rdit)).races;
     return rdit == truth ? "" : "rdit has" + show(rdit) + ", the oracle" + show(truth);
   });
+}
+
+// --- the formula of difference logic, which takes its time ---
+
+Settings by_z3(Method method, uint64_t window = 10'000) {
+  return {.method = method, .window = window, .solver = predict::SolverKind::Z3};
+}
+
+uint64_t very_few() { return std::max<uint64_t>(60, traces() / 40); }
+
+TEST(Z3, IsMcAndTheExhaustiveSearch) {
+  uint64_t found = 0, refuted = 0;
+  const Check is_the_same = [&](std::span<const Event> trace, const Races& truth) -> std::string {
+    const Answer z3 = ask(trace, by_z3(Method::Mc));
+    const Races mc = ask(trace, settings(Method::Mc)).races;
+    found += z3.tally.solved;
+    refuted += z3.tally.refuted;
+    if (z3.tally.unknown != 0) return "unknown";
+    if (z3.tally.solved != z3.races.size()) return "a witness that is not of Z3";
+    const bool is_same = z3.races == mc && z3.races == truth;
+    return is_same ? "" : "Z3 has" + show(z3.races) + ", CaDiCaL" + show(mc) + ", the oracle" + show(truth);
+  };
+  for_random_traces(very_few(), is_the_same);
+  for_random_traces(very_few(), is_the_same, sections_with_values);
+  EXPECT_GT(found, very_few());
+  EXPECT_GT(refuted, very_few() / 100);
+}
+
+TEST(Z3, IsRditWithMethodsMissing) {
+  uint64_t found = 0;
+  for_random_traces(4 * very_few(), [&](std::span<const Event> trace, const Races& truth) -> std::string {
+    const Trace incomplete = Deletion(trace, trace.size() * 7 + 1).run();
+    const Answer z3 = ask(incomplete, by_z3(Method::Rdit)), rdit = ask(incomplete, settings(Method::Rdit));
+    found += z3.races.size();
+    if (!is_subset(by_site(z3, trace), truth)) return "a false alarm\n" + pf::show(incomplete);
+    if (z3.tally.unknown != 0) return "unknown\n" + pf::show(incomplete);
+    return z3.races == rdit.races
+               ? ""
+               : "Z3 has" + show(z3.races) + ", CaDiCaL" + show(rdit.races) + "\n" + pf::show(incomplete);
+  });
+  EXPECT_GT(found, very_few() / 4);
+}
+
+TEST(Z3, IsMcInSmallWindows) {
+  uint64_t found = 0;
+  for_random_traces(very_few(), [&](std::span<const Event> trace, const Races&) -> std::string {
+    const uint64_t window = 5 + trace.size() % 10;
+    const Races z3 = ask(trace, by_z3(Method::Mc, window)).races, mc = ask(trace, settings(Method::Mc, window)).races;
+    found += z3.size();
+    return z3 == mc ? "" : "windows of " + std::to_string(window) + ": Z3 has" + show(z3) + ", CaDiCaL" + show(mc);
+  });
+  EXPECT_GT(found, very_few() / 8);
+}
+
+// Too long for the oracle.
+TEST(Z3, IsMcOnLongerTraces) {
+  const uint64_t count = very_few() / 12;
+  uint64_t found = 0;
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    GeneratorOptions options = random_options(seed, 120);
+    options.unique_sites = true;
+    const Trace trace = generate(options);
+    const Answer z3 = ask(trace, by_z3(Method::Mc)), mc = ask(trace, settings(Method::Mc));
+    found += z3.tally.solved;
+    EXPECT_EQ(z3.tally.unknown, 0U) << "seed " << seed;
+    EXPECT_EQ(show(z3.races), show(mc.races)) << "seed " << seed;
+  }
+  EXPECT_GT(found, count);
+}
+
+// T0 and T2 have both held the lock since before the trace, which is no run: some acquires are missing. The accesses of T0 and T1 need
+// nothing of T2, so it has not let go of the lock, and need not.
+TEST(Z3, IsMcWhereTwoThreadsHoldALock) {
+  const Trace trace =
+      parse_trace("T0|w(V2)| T0|rel(L3)| T1|r(V2)| T2|r(V2)| T2|acq(L3)| T2|rel(L3)| T2|rel(L3)|").events;
+  EXPECT_EQ(ask(trace, by_z3(Method::Mc)).races, (Races{{0, 2}}));
+  EXPECT_EQ(ask(trace, settings(Method::Mc)).races, (Races{{0, 2}}));
+}
+
+// What Z3 leaves open depends on nothing but the trace, as long as its time is not up.
+TEST(Z3, GivesTheSameWitnessTwice) {
+  const auto witness_places = [](const Answer& answer) {
+    std::vector<uint64_t> places;
+    for (const Prediction& p : answer.predictions)
+      for (const WitnessStep& step : p.witness) places.push_back(step.event);
+    return places;
+  };
+  for (uint64_t seed = first_seed(); seed < first_seed() + 20; ++seed) {
+    const Trace trace = sections_with_values(seed);
+    EXPECT_EQ(witness_places(ask(trace, by_z3(Method::Mc))), witness_places(ask(trace, by_z3(Method::Mc))))
+        << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "predict/solver.h"
+#include "predict/cadical_solver.h"
 
 #include <cadical.hpp>
 
@@ -10,8 +10,6 @@
 
 namespace pf::predict {
 namespace {
-
-constexpr size_t kMaxMatches = 4096;  // posts times takes of a semaphore; beyond, they keep the order of the trace
 
 using Literal = int;  // a variable, or its negation below zero
 using Clause = std::vector<Literal>;
@@ -41,11 +39,9 @@ class Budget final : public CaDiCaL::Learner, public CaDiCaL::Terminator {
   std::chrono::steady_clock::time_point deadline_;
 };
 
-}  // namespace
-
-class Solver::Encoding {
+class CadicalSolver final : public Solver {
  public:
-  Encoding(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
+  CadicalSolver(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
       : model_(model), must_(must), replayer_(replayer), limits_(limits) {
     solver_.set("quiet", 1);
     solver_.set("phase",
@@ -54,15 +50,13 @@ class Solver::Encoding {
     solver_.connect_terminator(&budget_);
     add({kTrue});
     find_sections();
-    find_semaphores();
+    semaphores_ = semaphores(model);
     find_shared_cells();
     choose_events();
   }
 
-  Answer ask(Index a, Index b, const Clock& needed);
-  bool refutes(Index a, Index b, const Clock& needed) const;
-  Schedule witness;
-  uint64_t rounds = 0;
+  Answer ask(Index a, Index b, const Clock& needed) override;
+  bool refutes(Index a, Index b, const Clock& needed) const override;
 
  private:
   // Which section of a thread's lock begins with an event.
@@ -81,15 +75,14 @@ class Solver::Encoding {
   void encode(Index i);
   void encode_read(Index i);
   void encode_wake(Index i);
-  void find_semaphores();
   void encode_semaphore(uint64_t id);
-  void match_tokens(const std::vector<Index>& posts, const std::vector<Index>& takes, uint64_t tokens);
-  void keep_order(const std::vector<Index>& posts, const std::vector<Index>& takes);
+  void match_tokens(const Semaphore& semaphore);
   void need(Index i, Index before_it);
 
   bool forbid(const Fault& fault);
   bool forbid_overlap(const Fault& fault);
   void exclude(const Section& x, const Section& y);
+  void add_end(const Section& section, Index before_it, Clause& ways);
   void forbid_write(const Fault& fault);
 
   void assume(Index a, Index b, const Clock& needed);
@@ -137,9 +130,9 @@ class Solver::Encoding {
     Index event;
     bool is_in;
   };
-  std::vector<Assumption> assumed_;                                                   // for the question at hand
-  std::vector<std::vector<Assumption>> refutations_;                                  // that no schedule has together
-  std::map<uint64_t, std::pair<std::vector<Index>, std::vector<Index>>> semaphores_;  // posts, takes; not yet encoded
+  std::vector<Assumption> assumed_;                   // for the question at hand
+  std::vector<std::vector<Assumption>> refutations_;  // that no schedule has together
+  std::map<uint64_t, Semaphore> semaphores_;          // not yet encoded
   std::map<SectionKey, const Section*> writing_, holding_;
   struct Choice {
     Index writer;
@@ -149,7 +142,7 @@ class Solver::Encoding {
   std::set<std::tuple<int, Index, Index, Cell>> forbidden_;
 };
 
-void Solver::Encoding::find_sections() {
+void CadicalSolver::find_sections() {
   for (const auto& [lock, use] : model_.locks()) {
     for (const Section& s : use.writing) writing_[{s.thread, s.lock, s.begin}] = &s;
     for (const Section& s : use.holding) holding_[{s.thread, s.lock, s.begin}] = &s;
@@ -159,7 +152,7 @@ void Solver::Encoding::find_sections() {
 // --- which events matter ---
 
 // Touched by several threads, and changed by one of them.
-void Solver::Encoding::find_shared_cells() {
+void CadicalSolver::find_shared_cells() {
   const Cells& cells = model_.cells();
   shared_.resize(cells.count());
   std::vector<bool> changed(cells.count());
@@ -173,7 +166,7 @@ void Solver::Encoding::find_shared_cells() {
   for (Cell cell = 0; cell < cells.count(); ++cell) shared_[cell] = shared_[cell] && changed[cell];
 }
 
-bool Solver::Encoding::matters(Index i) const {
+bool CadicalSolver::matters(Index i) const {
   const Op op = model_.event(i).op;
   if (touches_memory(op)) {
     const Cells::Span span = model_.cells().of(i);
@@ -182,7 +175,7 @@ bool Solver::Encoding::matters(Index i) const {
   return op != Op::Call && op != Op::Return && op != Op::Fence && op != Op::SamplingOn && op != Op::SamplingOff;
 }
 
-void Solver::Encoding::choose_events() {
+void CadicalSolver::choose_events() {
   // What needs others, or is needed by them, counts in any case.
   std::vector<bool> counts(model_.size());
   for (Index i = 0; i < model_.size(); ++i)
@@ -209,7 +202,7 @@ void Solver::Encoding::choose_events() {
 
 // --- variables ---
 
-Literal Solver::Encoding::in(Index i) {
+Literal CadicalSolver::in(Index i) {
   if (in_[i] == 0) {
     in_[i] = fresh();
     if (!is_encoded_[i]) named_.push_back(i);
@@ -218,7 +211,7 @@ Literal Solver::Encoding::in(Index i) {
 }
 
 // True or false where Must decides; else a variable for the two. That these make an order is seen to by forbid_cycles().
-Literal Solver::Encoding::before(Index a, Index b) {
+Literal CadicalSolver::before(Index a, Index b) {
   if (must_.before(a, b)) return kTrue;
   if (must_.before(b, a)) return -kTrue;
   const auto [known, is_new] = reversed_.try_emplace(std::minmax(a, b));
@@ -227,13 +220,13 @@ Literal Solver::Encoding::before(Index a, Index b) {
 }
 
 // True only if all of them are.
-Literal Solver::Encoding::all_of(const Clause& literals) {
+Literal CadicalSolver::all_of(const Clause& literals) {
   const Literal all = fresh();
   for (const Literal l : literals) add({-all, l});
   return all;
 }
 
-void Solver::Encoding::add(const Clause& clause) {
+void CadicalSolver::add(const Clause& clause) {
   for (const Literal l : clause) solver_.add(l);
   solver_.add(0);
 }
@@ -241,14 +234,14 @@ void Solver::Encoding::add(const Clause& clause) {
 // --- what every reordering keeps ---
 
 // In the prefix only after the other.
-void Solver::Encoding::need(Index i, Index before_it) {
+void CadicalSolver::need(Index i, Index before_it) {
   add({-in(i), in(before_it)});
   add({-in(i), before(before_it, i)});
 }
 
 // An event and all that must come before it. What it needs beside, of several things one, is encoded when it is proposed: most of a
 // window never is.
-void Solver::Encoding::encode_up_to(Index i) {
+void CadicalSolver::encode_up_to(Index i) {
   std::vector<Index> open{i};
   while (!open.empty()) {
     const Index at = open.back();
@@ -261,7 +254,7 @@ void Solver::Encoding::encode_up_to(Index i) {
   }
 }
 
-void Solver::Encoding::encode(Index i) {
+void CadicalSolver::encode(Index i) {
   const Index previous = last_before(i);
   const auto follow = [&](Index before_it) {
     need(i, before_it);
@@ -279,7 +272,7 @@ void Solver::Encoding::encode(Index i) {
   if (model_.event(i).op == Op::SemWait) encode_semaphore(model_.event(i).target);
 }
 
-void Solver::Encoding::encode_read(Index i) {
+void CadicalSolver::encode_read(Index i) {
   for (Cell cell = model_.cells().of(i).begin; cell < model_.cells().of(i).end; ++cell) {
     if (!shared_[cell]) continue;
     const std::vector<Index> writers = writer_candidates(model_, i, cell);
@@ -295,7 +288,7 @@ void Solver::Encoding::encode_read(Index i) {
   }
 }
 
-void Solver::Encoding::encode_wake(Index i) {
+void CadicalSolver::encode_wake(Index i) {
   const Index wait = model_.previous(i);
   Clause any{-in(i)};
   for (const Index n : notify_candidates(model_, i)) {
@@ -306,35 +299,20 @@ void Solver::Encoding::encode_wake(Index i) {
   add(any);
 }
 
-void Solver::Encoding::find_semaphores() {
-  for (Index i = 0; i < model_.size(); ++i) {
-    if (model_.event(i).op == Op::SemPost) semaphores_[model_.event(i).target].first.push_back(i);
-    if (model_.event(i).op == Op::SemWait) semaphores_[model_.event(i).target].second.push_back(i);
-  }
-}
-
-void Solver::Encoding::encode_semaphore(uint64_t id) {
+void CadicalSolver::encode_semaphore(uint64_t id) {
   const auto use = semaphores_.extract(id);
-  if (use.empty()) return;  // it is encoded
-  const auto& [posts, takes] = use.mapped();
-  const auto carried = model_.window().tokens.find(id);
-  const uint64_t tokens = carried == model_.window().tokens.end() ? 0 : carried->second;
-  if (tokens >= takes.size()) return;
-  if ((posts.size() + tokens) * takes.size() <= kMaxMatches) {
-    match_tokens(posts, takes, tokens);
-  } else {
-    keep_order(posts, takes);
-  }
+  if (use.empty() || !use.mapped().has_choice()) return;  // it is encoded, or Must has it
+  match_tokens(use.mapped());
 }
 
 // Each take has a post, or a token that was there, for itself.
-void Solver::Encoding::match_tokens(const std::vector<Index>& posts, const std::vector<Index>& takes, uint64_t tokens) {
-  std::vector<std::vector<Literal>> by_source(posts.size() + tokens);
-  for (const Index take : takes) {
+void CadicalSolver::match_tokens(const Semaphore& semaphore) {
+  std::vector<std::vector<Literal>> by_source(semaphore.sources());
+  for (const Index take : semaphore.takes) {
     Clause any{-in(take)};
     for (size_t source = 0; source < by_source.size(); ++source) {
-      const Literal matched =
-          source < posts.size() ? all_of({in(posts[source]), before(posts[source], take)}) : fresh();
+      const Index post = semaphore.post(source);
+      const Literal matched = post != kNone ? all_of({in(post), before(post, take)}) : fresh();
       any.push_back(matched);
       by_source[source].push_back(matched);
     }
@@ -345,23 +323,10 @@ void Solver::Encoding::match_tokens(const std::vector<Index>& posts, const std::
       for (size_t j = 0; j < i; ++j) add({-takers[i], -takers[j]});
 }
 
-// With all the posts that came before it in the trace, and no take that came after it, a take finds what it found there.
-void Solver::Encoding::keep_order(const std::vector<Index>& posts, const std::vector<Index>& takes) {
-  size_t next = 0;
-  Index last_post = kNone, last_take = kNone;
-  for (const Index take : takes) {
-    for (; next < posts.size() && posts[next] < take; last_post = posts[next++])
-      if (last_post != kNone) need(posts[next], last_post);
-    if (last_post != kNone) need(take, last_post);
-    if (last_take != kNone) need(take, last_take);
-    last_take = take;
-  }
-}
-
 // --- what a replay complained of ---
 
 // False: nothing new can be learned from it.
-bool Solver::Encoding::forbid(const Fault& f) {
+bool CadicalSolver::forbid(const Fault& f) {
   if (f.kind == Fault::Kind::Order) return false;
   if (f.kind == Fault::Kind::Lock) return forbid_overlap(f);
   const Cell cell = f.kind == Fault::Kind::Value ? f.cell : 0;
@@ -375,19 +340,20 @@ bool Solver::Encoding::forbid(const Fault& f) {
   return true;
 }
 
-bool Solver::Encoding::forbid_overlap(const Fault& f) {
+bool CadicalSolver::forbid_overlap(const Fault& f) {
   const bool writes = model_.event(f.event).op == Op::Acquire;
   const uint64_t lock = model_.event(f.event).target;
   const auto& mine = writes ? writing_ : holding_;
   const auto& theirs = writes ? holding_ : writing_;
   const auto x = mine.find({model_.thread(f.event), lock, f.event});
   const auto y = theirs.find({model_.find(f.holder), lock, f.other});
-  const auto held_before = mine.find({model_.thread(f.event), lock, kNone});
-  const bool is_twice_held = f.other == kNone && x == mine.end() && held_before != mine.end();
-  if (!is_twice_held && (x == mine.end() || y == theirs.end())) return false;  // follows from another fault
+  const bool is_held_before = f.other == kNone;
+  if ((x == mine.end() && !is_held_before) || y == theirs.end()) return false;  // follows from another fault
   if (!forbidden_.insert({static_cast<int>(f.kind), f.event, f.other, model_.find(f.holder)}).second) return false;
-  if (is_twice_held) {  // by two threads since before the window, in a trace that is no run: nobody knows by whom
-    add({-in(f.event)});
+  if (is_held_before) {
+    Clause ways{-in(f.event)};
+    add_end(*y->second, f.event, ways);
+    add(ways);
   } else {
     exclude(*x->second, *y->second);
   }
@@ -395,21 +361,19 @@ bool Solver::Encoding::forbid_overlap(const Fault& f) {
 }
 
 // If both begin, one ends before the other begins.
-void Solver::Encoding::exclude(const Section& x, const Section& y) {
-  Clause ways;
-  for (const Section* s : {&x, &y})
-    if (s->begin != kNone) ways.push_back(-in(s->begin));
-  const auto ends_before = [&](const Section& first, const Section& second) {
-    if (first.end != kNone && second.begin != kNone)
-      ways.push_back(all_of({in(first.end), before(first.end, second.begin)}));
-  };
-  ends_before(x, y);
-  ends_before(y, x);
+void CadicalSolver::exclude(const Section& x, const Section& y) {
+  Clause ways{-in(x.begin), -in(y.begin)};
+  add_end(x, y.begin, ways);
+  add_end(y, x.begin, ways);
   add(ways);
 }
 
+void CadicalSolver::add_end(const Section& section, Index before_it, Clause& ways) {
+  if (section.end != kNone) ways.push_back(all_of({in(section.end), before(section.end, before_it)}));
+}
+
 // The write `other` does not come between the read and the write that it sees.
-void Solver::Encoding::forbid_write(const Fault& f) {
+void CadicalSolver::forbid_write(const Fault& f) {
   const Index read = f.event, write = f.other;
   const auto excludes = [&](Index seen, Literal if_chosen) {
     Clause ways{-in(read), -if_chosen, -in(write), before(read, write)};
@@ -426,7 +390,7 @@ void Solver::Encoding::forbid_write(const Fault& f) {
 // --- asking ---
 
 // What is proposed and was not encoded: then it is, and the proposal counts for nothing. False: there is no such event.
-bool Solver::Encoding::encode_proposed() {
+bool CadicalSolver::encode_proposed() {
   std::vector<Index> proposed;
   for (const Index i : named_)
     if (!is_encoded_[i] && is_true(in(i))) proposed.push_back(i);
@@ -436,7 +400,7 @@ bool Solver::Encoding::encode_proposed() {
 }
 
 // A thread's events in the prefix are its first ones. Those that do not matter run after the one before them.
-std::vector<bool> Solver::Encoding::proposed_prefix() {
+std::vector<bool> CadicalSolver::proposed_prefix() {
   std::vector<bool> prefix(model_.size());
   for (Thread t = 0; t < model_.threads(); ++t) {
     const std::span encoded = std::span(that_matter_[t]).first(encoded_[t]);
@@ -452,7 +416,7 @@ std::vector<bool> Solver::Encoding::proposed_prefix() {
   return prefix;
 }
 
-std::vector<Solver::Encoding::Edge> Solver::Encoding::proposed_edges(const std::vector<bool>& prefix) {
+std::vector<CadicalSolver::Edge> CadicalSolver::proposed_edges(const std::vector<bool>& prefix) {
   std::vector<Edge> edges;
   for (const auto& [pair, is_reversed] : reversed_) {
     if (!prefix[pair.first] || !prefix[pair.second]) continue;
@@ -462,7 +426,7 @@ std::vector<Solver::Encoding::Edge> Solver::Encoding::proposed_edges(const std::
   return edges;
 }
 
-Graph Solver::Encoding::graph_of(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const {
+Graph CadicalSolver::graph_of(const std::vector<bool>& prefix, const std::vector<Edge>& edges) const {
   Graph graph(model_.size());
   for (Index i = 0; i < model_.size(); ++i) {
     if (!prefix[i]) continue;
@@ -476,8 +440,7 @@ Graph Solver::Encoding::graph_of(const std::vector<bool>& prefix, const std::vec
 
 // Of the events that are left, since none of them can come first: the ways round with the fewest choices of the solver. Every one has an
 // edge against the order of the trace.
-void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges, const Graph& graph,
-                                     const std::vector<bool>& left) {
+void CadicalSolver::forbid_cycles(const std::vector<Edge>& edges, const Graph& graph, const std::vector<bool>& left) {
   constexpr size_t kMaxCycles = 32;  // at a time
   const auto is_chosen = [&](Index from, Index to) { return reversed_.contains(std::minmax(from, to)); };
   std::set<std::pair<Index, Index>> covered;
@@ -499,7 +462,7 @@ void Solver::Encoding::forbid_cycles(const std::vector<Edge>& edges, const Graph
   }
 }
 
-Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
+Solver::Answer CadicalSolver::ask(Index a, Index b, const Clock& needed) {
   for (budget_.start(limits_);;) {
     if (budget_.is_spent()) return Answer::Unknown;
     assume(a, b, needed);
@@ -512,7 +475,7 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
     if (result != kSchedule) return Answer::Unknown;
     if (encode_proposed()) continue;
     budget_.pay();
-    ++rounds;
+    ++rounds_;
     const std::vector<bool> prefix = proposed_prefix();
     const std::vector<Edge> edges = proposed_edges(prefix);
     const Graph graph = graph_of(prefix, edges);
@@ -525,8 +488,8 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
     }
     const std::vector<Fault> faults = replayer_.faults(schedule);
     if (faults.empty()) {
-      witness = std::move(schedule);
-      return replayer_.leads_to(witness, a, b) ? Answer::Race : Answer::Unknown;
+      witness_ = std::move(schedule);
+      return replayer_.leads_to(witness_, a, b) ? Answer::Race : Answer::Unknown;
     }
     bool learned = false;
     for (const Fault& f : faults) learned |= forbid(f);
@@ -535,7 +498,7 @@ Solver::Answer Solver::Encoding::ask(Index a, Index b, const Clock& needed) {
 }
 
 // All that must have come before the two are next is in the prefix, they are not.
-void Solver::Encoding::assume(Index a, Index b, const Clock& needed) {
+void CadicalSolver::assume(Index a, Index b, const Clock& needed) {
   std::vector<Index> last;  // of each thread, that matters
   for (Thread t = 0; t < model_.threads(); ++t) {
     if (needed[t] == 0) continue;
@@ -548,26 +511,25 @@ void Solver::Encoding::assume(Index a, Index b, const Clock& needed) {
   assume(a, false);
   assume(b, false);
   // Neither is what comes after them.
-  for (const Index i : named_) {
-    const Index own = model_.thread(i) == model_.thread(a) ? a : model_.thread(i) == model_.thread(b) ? b : kNone;
-    if (own != kNone && i > own && !is_encoded_[i]) assume(i, false);
-  }
+  const auto follows = [&](Index i, Index access) { return model_.thread(i) == model_.thread(access) && i > access; };
+  for (const Index i : named_)
+    if ((follows(i, a) || follows(i, b)) && !is_encoded_[i]) assume(i, false);
 }
 
-void Solver::Encoding::assume(Index i, bool is_in) {
+void CadicalSolver::assume(Index i, bool is_in) {
   assumed_.push_back({i, is_in});
   solver_.assume(is_in ? in(i) : -in(i));
 }
 
 // What it took to refute a pair refutes others: most pairs of two places differ in little else than when.
-void Solver::Encoding::remember_refutation() {
+void CadicalSolver::remember_refutation() {
   std::vector<Assumption> core;
   for (const Assumption& a : assumed_)
     if (solver_.failed(a.is_in ? in_[a.event] : -in_[a.event])) core.push_back(a);
   refutations_.push_back(std::move(core));
 }
 
-bool Solver::Encoding::refutes(Index a, Index b, const Clock& needed) const {
+bool CadicalSolver::refutes(Index a, Index b, const Clock& needed) const {
   const auto holds = [&](const Assumption& x) {
     const Thread t = model_.thread(x.event);
     if (x.is_in) return needed[t] > model_.position(x.event);
@@ -576,18 +538,10 @@ bool Solver::Encoding::refutes(Index a, Index b, const Clock& needed) const {
   return std::ranges::any_of(refutations_, [&](const auto& core) { return std::ranges::all_of(core, holds); });
 }
 
-Solver::Solver(const Model& model, const Order& must, const Replayer& replayer, Limits limits)
-    : model_(model), must_(must), replayer_(replayer), limits_(limits) {}
-Solver::~Solver() = default;
+}  // namespace
 
-Solver::Answer Solver::ask(Index a, Index b, const Clock& needed) {
-  if (encoding_ == nullptr) encoding_ = std::make_unique<Encoding>(model_, must_, replayer_, limits_);
-  return encoding_->ask(a, b, needed);
+std::unique_ptr<Solver> cadical_solver(const Model& model, const Order& must, const Replayer& replayer, Limits limits) {
+  return std::make_unique<CadicalSolver>(model, must, replayer, limits);
 }
-bool Solver::refutes(Index a, Index b, const Clock& needed) const {
-  return encoding_ != nullptr && encoding_->refutes(a, b, needed);
-}
-const Schedule& Solver::witness() const { return encoding_->witness; }
-uint64_t Solver::rounds() const { return encoding_ == nullptr ? 0 : encoding_->rounds; }
 
 }  // namespace pf::predict
