@@ -140,7 +140,8 @@ bool finds(std::string_view chain_text, std::span<const Event> trace) {
     return false;
   }
   const auto detector = make_detector(chain->detector());
-  for (const auto& filter : make_filters(*chain)) trace = filter->pass(trace);
+  const auto filters = make_filters(*chain);  // whose memory the events are in
+  for (const auto& filter : filters) trace = filter->pass(trace);
   detector->process(trace);
   return !detector->findings().races.empty();
 }
