@@ -185,8 +185,10 @@ void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintpt
       &t.clock, part.address, part.length, writes(op), describe(t, pc, packed(op, size)), detail | t.info->id};
   if (kDelays || (detail & kIsDelayed) != 0) {
     collide(t, sample, pc, by);
+  } else if (slots::arm(sample) == 0) {
+    if (const uint32_t skipped = t.refusals.note(); skipped != 0) slots::left_out(skipped);
   } else {
-    slots::arm(sample);
+    t.refusals.end();
   }
   if (g_options.breakpoints && !slots::is_hardware() && !kSampler)
     compare_all();  // the program has closed our descriptors
@@ -215,7 +217,7 @@ void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uin
   if (size == 0 || is_ignored(t, op) || (steer::is_on() && !steer::is_place(pc))) return;
   const uint8_t place = g_places[pc % kPlaces];
   meet(t, address, size, op, pc);  // what it is we know here; a trap only tells that it was
-  if ((place & kSampled) != 0) take_sample(of(t), address, size, op, pc, By::Compiler);
+  if ((place & kSampled) != 0 && !of(t).refusals.is_hopeless()) take_sample(of(t), address, size, op, pc, By::Compiler);
 }
 
 void WatchHost::meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t latest) {

@@ -259,6 +259,8 @@ uint64_t arm(const Sample& sample) {
   return ticket;
 }
 
+void left_out(uint64_t samples) { __atomic_fetch_add(&g_statistics.busy, samples, __ATOMIC_RELAXED); }
+
 bool finish(uint64_t ticket) {
   Slot& s = slot_of(ticket);
   if (!own(s, state_of(ticket / kBreakpoints, Waiting))) return false;

@@ -58,6 +58,8 @@ bool is_hardware();  // false as well once the program has closed our descriptor
 
 // Takes a slot; 0 if there is none. Call it from the thread of the sample, right before its access.
 uint64_t arm(const Sample& sample);
+// So many were not even tried: there was none a moment ago.
+void left_out(uint64_t samples);
 // The sampler does not wait any longer. False: somebody has taken the sample.
 bool finish(uint64_t ticket);
 // Sleeps until somebody has taken the sample (none: ticket 0) or the time is up; false if a signal came.
