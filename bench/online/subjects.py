@@ -80,6 +80,10 @@ class Subject:
     def command(self, flavour, threads, size, folder):
         raise NotImplementedError
 
+    def time(self, usage):
+        """Of the work alone, without what starts the program."""
+        return usage.wall
+
     def checksum(self, output, folder):
         return expect(r"checksum (\d+)", output)
 
@@ -200,6 +204,9 @@ class Memcached(Subject):
         if code not in flavour.exit_codes():
             raise Failure(f"memcached ended with exit code {code}")
         return Usage.read(folder / "usage", float(expect(r"seconds ([\d.]+)", output))), self.checksum(output, folder)
+
+    def time(self, usage):
+        return usage.seconds
 
 
 SUBJECTS = [

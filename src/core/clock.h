@@ -51,7 +51,8 @@ class VectorClock {
   }
 
   void assign(const VectorClock& other, Env& env) {
-    Block* theirs = other.block_;  // other may be this clock
+    Block* theirs = other.block_;
+    if (theirs == block_) return;
     if (theirs != nullptr) retain(theirs);
     clear(env);
     block_ = theirs;

@@ -236,7 +236,7 @@ struct HappensBefore {
   }
   static void atomic_after(Thread& t, Atomic& a, Op op, MemoryOrder order, Env& env) {
     if (op == Op::AtomicLoad) return;
-    if (op == Op::AtomicStore) a.released.clear(env);  // ends the release sequence; an rmw continues it
+    if (op == Op::AtomicStore) return atomic_store(t, a, order, env);
     if (releases(order)) {
       contribute(t, a.released, env);
       tick(t, env);
@@ -253,6 +253,18 @@ struct HappensBefore {
       t.release_fence.assign(snapshot(t), env);
       tick(t, env);
     }
+  }
+
+  // Whether these would change nothing. They follow no pointer of the object, so a host may ask while others change it, if it then
+  // makes sure that nobody did.
+  static bool acquire_is_idle(const Thread& t, const Lock& l) { return is_known(t, l.written) && is_known(t, l.read); }
+  static bool read_acquire_is_idle(const Thread& t, const Lock& l) { return is_known(t, l.written); }
+  static bool load_is_idle(const Thread& t, const Atomic& a) { return is_known(t, a.released); }
+  static bool release_is_idle(const Thread& t, const Lock& l, const Env& env) {
+    return has_published(t, l.written, env) && l.read.empty();
+  }
+  static bool read_release_is_idle(const Thread& t, const Lock& l, const Env& env) {
+    return has_published(t, l.read, env);
   }
 
   // Their memory ends.
@@ -311,6 +323,13 @@ struct HappensBefore {
   }
 
  private:
+  // Ends the release sequence; an rmw continues it.
+  static void atomic_store(Thread& t, Atomic& a, MemoryOrder order, Env& env) {
+    a.released.assign(releases(order) ? snapshot(t) : t.release_fence, env);
+    if constexpr (kTimeless) env.clock_operation(false);
+    if (releases(order)) tick(t, env);
+  }
+
   // Who knows all that another thread does knows the versions that it received, too.
   static void learn_all(Thread& t, const Thread& from, Env& env) {
     learn(t, snapshot(from), env);
@@ -333,6 +352,11 @@ struct HappensBefore {
     } else {
       return p.last.never() ? p.clock.empty() : ordered(p.last, t);
     }
+  }
+  // The same, while time stands still.
+  static bool has_published(const Thread& t, const Published& p, const Env& env) {
+    if constexpr (kTimeless) return !env.samples() && p.version == version(t);
+    return false;
   }
   // Nobody knows t's own slot better than t.
   static bool covers_clock(const Thread& t, const Published& p) {

@@ -3,7 +3,7 @@
 //   address  ┌──────── chunk, 4 MiB ────────┬── granule, 8 bytes ──┬ byte ┐
 //            └ bits 22..46: index of a table┴ bits 3..21: its cell ┴ 0..2 ┘
 //
-// A chunk has one cell per granule (the detector's history of these 8 bytes) and one line per 128 bytes (objects that live there: locks,
+// A chunk has one cell per granule (the detector's history of these 8 bytes) and one line per 64 bytes (objects that live there: locks,
 // atomics, heap blocks; see objects.h). Chunks are mapped when they are first needed, and their pages are touched only where the program
 // touches memory; nothing is assumed about where mappings are. An entry is the distance of its chunk from a chunk that
 // is always zero, so that the hot path needs no test for a chunk that is not there.
@@ -12,7 +12,7 @@
 
 namespace pf::rt {
 
-inline constexpr unsigned kGranuleBits = 3, kLineBits = 7, kChunkBits = 22, kAddressBits = 47;
+inline constexpr unsigned kGranuleBits = 3, kLineBits = 6, kChunkBits = 22, kAddressBits = 47;
 inline constexpr uintptr_t kPage = 4096;
 inline constexpr uintptr_t kAddressMask = (uintptr_t{1} << kAddressBits) - 1;
 inline constexpr uintptr_t kInChunk = (uintptr_t{1} << kChunkBits) - 1;

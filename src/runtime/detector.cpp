@@ -19,15 +19,19 @@ using D = Host::D;
 
 using tree::Message;
 
-// An event of thread t at an object of kind T, brought to `rule` unless the program asked us to look away.
-template <class T, class Rule>
-void at_object(Thread& t, uintptr_t address, Message message, Rule rule) {
+constexpr auto kNever = [] { return false; };
+
+// An event of thread t at an object of kind T, brought to `rule` unless the program asked us to look away, or it is seen to change nothing.
+template <class T, class Rule, class IsIdle = decltype(kNever)>
+void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle is_idle = kNever) {
   if (t.ignore_sync != 0) return;
-  const Scope scope(t);
   ++t.events;
   Host::pass_time(of(t));
+  if (is_idle()) return;
+  const Scope scope(t);
   Line line(address);
   T& object = line.get<T>(address, *t.arena);
+  const Change change(object);
   Host::message(t, message, object);
   rule(of(t).state, object.state, of(t).env);
   of(t).renew();
@@ -77,17 +81,23 @@ constexpr bool kIsHybrid = rt::kIsHybrid<D>;
 }  // namespace
 
 void acquire(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, Message::None, [&](auto& thread, auto& l, auto& env) {
-    Hindsight<D>::acquiring(of(t), lock, l, mode);
-    mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
-  });
+  at_object<Host::Lock>(
+      t, lock, Message::None,
+      [&](auto& thread, auto& l, auto& env) {
+        Hindsight<D>::acquiring(of(t), lock, l, mode);
+        mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
+      },
+      [&] { return Host::acquire_is_idle(of(t), lock, mode); });
   if constexpr (kIsHybrid) hold(t, {lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {
-  at_object<Host::Lock>(t, lock, Message::None, [&](auto& thread, auto& l, auto& env) {
-    Hindsight<D>::releasing(of(t), l, mode);
-    mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
-  });
+  at_object<Host::Lock>(
+      t, lock, Message::None,
+      [&](auto& thread, auto& l, auto& env) {
+        Hindsight<D>::releasing(of(t), l, mode);
+        mode == LockMode::Write ? D::release(thread, l, env) : D::read_release(thread, l, env);
+      },
+      [&] { return Host::release_is_idle(of(t), lock, mode); });
   if (g_options.tree_exact) tree::note_release(*t.tree);
   if constexpr (kIsHybrid) let_go_of(t, {lock, mode});
 }
@@ -161,6 +171,7 @@ namespace {
 template <Op kOp>
 void access_any(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   ++t.accesses;
+  if (watched != nullptr && Host::is_quiet(of(t), address, size)) return;
   if (!Host::is_wanted<kOp>(t, address, size)) return;
   Host::look_at_period(of(t));
   Host::access_scattered<kOp>(t, address, size, pc);

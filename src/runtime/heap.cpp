@@ -11,7 +11,7 @@ void forget_blocks(Thread& t, uintptr_t begin, uintptr_t end) {
   for_each_object(begin, end, [&](Line& line, Object* o) {
     if (o->kind != kBlock) return;
     line.remove(o);
-    t.arena->deallocate(static_cast<Block*>(o), sizeof(Block));
+    t.arena->deallocate_object(static_cast<Block*>(o), sizeof(Block));
   });
 }
 

@@ -35,6 +35,24 @@ class Arena {
     free_[c] = link;
   }
 
+  // For small things that may be looked at while they go (objects.h): what was one of these is never anything else, and
+  // keeps what is behind its first word until it is used again.
+  void* allocate_object(std::size_t bytes) {
+    Link*& first = objects_[(bytes + 15) / 16];
+    if (first == nullptr) [[unlikely]]
+      return carve((bytes + 15) / 16 * 16);
+    Link* head = first;
+    first = head->next;
+    return head;
+  }
+  void deallocate_object(void* p, std::size_t bytes) {
+    Link*& first = objects_[(bytes + 15) / 16];
+    auto* link = static_cast<Link*>(p);
+    link->next = first;
+    first = link;
+  }
+  static constexpr std::size_t kLargestObject = 256;
+
  private:
   struct Link {
     Link* next;
@@ -44,6 +62,7 @@ class Arena {
   void* carve(std::size_t bytes);
 
   Link* free_[kClasses] = {};
+  Link* objects_[kLargestObject / 16 + 1] = {};
   char* at_ = nullptr;
   std::size_t left_ = 0;
 };

@@ -1,5 +1,5 @@
 // What lives at an address besides plain memory: locks, atomics, heap blocks, thread handles. Found by address through the
-// lines of its chunk: each line heads a short list of the objects in its 128 bytes, guarded by the lowest bit of the head.
+// lines of its chunk: each line heads a short list of the objects in its 64 bytes, guarded by the lowest bit of the head.
 //
 // An object may be used only while its Line is held, and is gone when its memory is forgotten.
 #pragma once
@@ -12,6 +12,7 @@ struct Object {
   uintptr_t address;
   Object* next;
   uint8_t kind;
+  uint32_t changes;  // odd while it is being changed, for those that glance at it
 };
 
 struct LineHead {
@@ -43,7 +44,8 @@ class [[nodiscard]] Line {
   }
   template <class T>
   [[gnu::noinline]] T& add(uintptr_t address, Arena& arena) {
-    T* fresh = new (arena.allocate(sizeof(T))) T{};
+    static_assert(sizeof(T) <= Arena::kLargestObject);
+    T* fresh = new (arena.allocate_object(sizeof(T))) T{};
     fresh->address = address;
     fresh->kind = T::kKind;
     fresh->next = first();
@@ -62,7 +64,11 @@ class [[nodiscard]] Line {
   }
 
   static LineHead& head_of(char* chunk, uintptr_t address) {
-    return reinterpret_cast<LineHead*>(chunk)[address >> kLineBits & (kLinesPerChunk - 1)];
+    // Neighbours are far from each other in their page: who works at one does not take the other's cache line away.
+    constexpr uintptr_t kPerPage = kPage / sizeof(LineHead), kTogether = 8;
+    const uintptr_t i = address >> kLineBits & (kLinesPerChunk - 1), in_page = i % kPerPage;
+    return reinterpret_cast<LineHead*>(
+        chunk)[i - in_page + in_page % kTogether * (kPerPage / kTogether) + in_page / kTogether];
   }
   explicit Line(LineHead& head) : head_(head), first_(lock(head)) {}
 
@@ -82,6 +88,67 @@ class [[nodiscard]] Line {
 
   LineHead& head_;
   uintptr_t first_;
+};
+
+// Held, together with its Line, while what a Glance looks at is changed, and what goes with it in the program.
+class [[nodiscard]] Change {
+ public:
+  explicit Change(Object& o) : object_(o) {
+    __atomic_store_n(&o.changes, o.changes + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+  }
+  ~Change() { __atomic_store_n(&object_.changes, object_.changes + 1, __ATOMIC_RELEASE); }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Object& object_;
+};
+
+// A look at an object without its Line, which writes nothing that threads share. What was seen counts only if it holds afterwards:
+// then nothing changed in between, nor did what the program did under a Change. While the object itself goes, it is still
+// some object that is looked at (Arena::allocate_object).
+template <class T>
+class Glance {
+ public:
+  explicit Glance(uintptr_t address) {
+    char* c = existing_chunk(address);
+    if (c == nullptr) return;
+    head_ = &Line::head_of(c, address);
+    first_ = __atomic_load_n(&head_->first, __ATOMIC_ACQUIRE);
+    look_for(address);
+  }
+
+  // Whether there was anything to see; without an object, too, if it is known that there is none.
+  bool is_clear() const { return head_ != nullptr && (object_ != nullptr ? changes_ : first_) % 2 == 0; }
+  const T* object() const { return object_; }
+  bool holds() const {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (object_ != nullptr) return __atomic_load_n(&object_->changes, __ATOMIC_RELAXED) == changes_;
+    return __atomic_load_n(&head_->first, __ATOMIC_RELAXED) == first_;
+  }
+
+ private:
+  static constexpr unsigned kSteps = 8;
+
+  [[gnu::always_inline]] void look_for(uintptr_t address) {
+    const auto* o = reinterpret_cast<const Object*>(first_ & ~uintptr_t{1});
+    for (unsigned i = 0; o != nullptr; o = __atomic_load_n(&o->next, __ATOMIC_RELAXED)) {
+      if (++i > kSteps) {
+        head_ = nullptr;
+        return;
+      }
+      if (__atomic_load_n(&o->address, __ATOMIC_RELAXED) != address || o->kind != T::kKind) continue;
+      object_ = static_cast<const T*>(o);
+      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
+      return;
+    }
+  }
+
+  LineHead* head_ = nullptr;
+  uintptr_t first_ = 0;
+  const T* object_ = nullptr;
+  uint32_t changes_ = 0;
 };
 
 // Calls f(line, object) for every object in [begin, end). f may remove it.

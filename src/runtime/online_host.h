@@ -91,6 +91,9 @@ class OnlineHost {
     }
   };
 
+  // Locks and atomics are all that happens_before.h says of them; then what brings no news can be told by a glance.
+  static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
+
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic, kReached };
   template <class State, uint8_t kOfKind>
   struct Kept : Object {
@@ -301,25 +304,84 @@ class OnlineHost {
     using Type = typename OnlineLibrary<Host>::Exchange;
   };
 
+  // --- synchronization that changes nothing, without the Line of its object ---
+
+  // `is_idle` looks at the object's state.
+  template <class T, class IsIdle>
+  [[gnu::always_inline]] static bool is_idle(HostThread& t, uintptr_t address, IsIdle is_idle) {
+    if (t.tree != nullptr) return false;  // it takes note of every one
+    const Glance<T> glance(address);
+    return glance.is_clear() && glance.object() != nullptr && is_idle(glance.object()->state) && held(t, glance);
+  }
+  template <class T>
+  [[gnu::always_inline]] static bool held(HostThread& t, const Glance<T>& glance) {
+    const bool held = glance.holds();
+    if (kSamples && held) t.env.clock_operation(false);
+    return held;
+  }
+  static bool acquire_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kGlances) {
+      return is_idle<Lock>(t, lock, [&](const auto& l) {
+        return mode == LockMode::Write ? D::acquire_is_idle(t.state, l) : D::read_acquire_is_idle(t.state, l);
+      });
+    }
+    return false;
+  }
+  static bool release_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kGlances && kSamples) {
+      return is_idle<Lock>(t, lock, [&](const auto& l) {
+        return mode == LockMode::Write ? D::release_is_idle(t.state, l, t.env)
+                                       : D::read_release_is_idle(t.state, l, t.env);
+      });
+    }
+    return false;
+  }
+  // An atomic load that leaves no mark that is not there, and learns nothing. Whether it was one.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, Real real, Value& value) {
+    if ((t.ignore_reads | t.ignore_sync) != 0 || t.tree != nullptr || !is_quiet(t, address, 1)) return false;
+    const Glance<Atomic> glance(address);
+    if (!glance.is_clear() || (glance.object() != nullptr && !D::load_is_idle(t.state, glance.object()->state)))
+      return false;
+    value = real();
+    return held(t, glance);
+  }
+  // Between periods, and never sampled.
+  [[gnu::always_inline]] static bool is_quiet(const HostThread& t, uintptr_t address, uintptr_t size) {
+    if constexpr (kSamples)
+      return t.period == sampling::period() && !t.env.sampling && size <= quiet::kLongestAccess &&
+             quiet::is_quiet(address);
+    return false;
+  }
+
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
 
   template <class Real>
   static auto atomic(HostThread& t, uintptr_t address, unsigned size, Op op, MemoryOrder order, uintptr_t pc,
                      Real real) {
-    const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
     pass_time(t);
+    if constexpr (kGlances && kSamples) {
+      decltype(real()) value{};
+      if (op == Op::AtomicLoad && load_idly(t, address, real, value)) return value;
+    }
+    const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
       Atomic* object = line.template find<Atomic>(address);
       if (object == nullptr && op != Op::AtomicLoad) object = &line.template add<Atomic>(address, *t.arena);
-      atomic_before(t, object, address, size, op, order, a);
-      const auto value = real();
-      atomic_after(t, object, op, order);
-      return value;
+      const auto operate = [&] {
+        atomic_before(t, object, address, size, op, order, a);
+        const auto value = real();
+        atomic_after(t, object, op, order);
+        return value;
+      };
+      if (op == Op::AtomicLoad) return operate();
+      const Change change(*object);
+      return operate();
     }();
     report(t, a);
     return result;
@@ -329,16 +391,17 @@ class OnlineHost {
   template <class Real>
   static bool compare_exchange(HostThread& t, uintptr_t address, unsigned size, MemoryOrder success,
                                MemoryOrder failure, uintptr_t pc, Real real) {
-    const Scope scope(t);
     ++t.accesses;
     ++t.atomics;
     pass_time(t);
+    const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     depot::Id a = 0;
     bool done = false;
     {
       Line line(address);
       Atomic& object = line.template get<Atomic>(address, *t.arena);
+      const Change change(object);
       done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
@@ -574,7 +637,7 @@ class OnlineHost {
   static void forget_as(HostThread& t, Line& line, Object* o) {
     line.remove(o);
     D::forget(static_cast<T*>(o)->state, t.env);
-    t.arena->deallocate(static_cast<T*>(o), sizeof(T));
+    t.arena->deallocate_object(static_cast<T*>(o), sizeof(T));
   }
 
   // With no Line held: to name the memory, the report looks at Lines.

@@ -116,7 +116,7 @@ class OnlineLibrary {
       auto* reached = static_cast<Reached*>(o);
       o = o->next;
       D::drop(reached->group, t.env);
-      t.arena->deallocate(reached, sizeof(Reached));
+      t.arena->deallocate_object(reached, sizeof(Reached));
     }
   }
 

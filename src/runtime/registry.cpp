@@ -56,7 +56,7 @@ void unbind(pthread_t handle, const Thread& whose, Arena& arena) {
   auto* h = line.find<Handle>(handle);
   if (h == nullptr || h->thread != &whose) return;
   line.remove(h);
-  arena.deallocate(h, sizeof(Handle));
+  arena.deallocate_object(h, sizeof(Handle));
 }
 
 void take_stack(Thread& t) {

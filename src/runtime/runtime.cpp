@@ -26,15 +26,6 @@ constinit int g_process = 0;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool g_starting = false;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool g_gone = false;  // this thread is past its end
 
-[[gnu::noinline, gnu::cold]] Thread* meet() {
-  if (!__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_gone || g_starting) return nullptr;
-  g_starting = true;
-  Thread* t = registry::adopt();
-  end_at_thread_exit();
-  g_starting = false;
-  return t;
-}
-
 [[gnu::constructor(101)]] void start() { initialize(); }
 [[gnu::destructor(101)]] void finish();
 
@@ -159,15 +150,19 @@ void go_dormant() {
 }
 bool is_dormant() { return __atomic_load_n(&g_dormant, __ATOMIC_RELAXED); }
 
+Thread* meet() {
+  if (!__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_gone || g_starting) return nullptr;
+  g_starting = true;
+  Thread* t = registry::adopt();
+  end_at_thread_exit();
+  g_starting = false;
+  return t;
+}
+
 Thread* running_thread() {
   Thread* t = self;
   if (t != nullptr || !__atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) || g_gone || g_starting) return t;
   return registry::adopt_running();
-}
-
-Thread* current() {
-  Thread* t = self;
-  return t != nullptr ? t : meet();
 }
 
 namespace {

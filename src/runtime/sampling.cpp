@@ -10,13 +10,12 @@
 
 namespace pf::rt::sampling {
 
-constinit uint32_t g_period = 0;
+constinit uint32_t g_period = 0, g_batch = 1;
 
 namespace {
 
 constinit Periods g_periods{0, 1, 0};
 constinit SpinLock g_lock;
-constinit uint32_t g_batch = 1;  // units that a thread tells at once
 constinit bool g_used = false, g_forced = false;
 constinit Control g_own_control{};  // when there is no file
 constinit Control* g_control = &g_own_control;
@@ -52,13 +51,12 @@ void begin(const char* run_directory) {
                               __ATOMIC_RELAXED);
   const uint64_t rate = Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED));
   g_periods = Periods(rate, g_options.period, seed());
-  g_batch = 1 + static_cast<uint32_t>(g_options.period / 128);
+  g_batch = 1 + static_cast<uint32_t>(g_options.period / 32);
   set(g_periods.sampling());
 }
 
-void work(Thread& t) {
-  if (++t.work < g_batch) [[likely]]
-    return;
+void tell_work(Thread& t) {
+  const Scope scope(t);
   const Guard guard(g_lock);
   g_periods.set_rate(Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED)));
   if (g_periods.work(t.work) && !g_forced) set(g_periods.sampling());

@@ -18,8 +18,13 @@ void begin(const char* run_directory);
 // What this run draws by: the seed that was given, made another one for each trial, or a fresh one.
 uint64_t seed();
 
-// The thread did a unit of work: a synchronization operation or an allocation.
-void work(Thread& t);
+// The thread did a unit of work: a synchronization operation or an allocation. Told to all some at a time.
+extern uint32_t g_batch;
+[[gnu::noinline]] void tell_work(Thread& t);
+inline void work(Thread& t) {
+  if (++t.work >= g_batch) [[unlikely]]
+    tell_work(t);
+}
 
 // The program itself says when; nothing is drawn any more.
 void force(bool on);

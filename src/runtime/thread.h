@@ -121,7 +121,11 @@ extern constinit thread_local Thread* watched [[gnu::tls_model("initial-exec")]]
 extern constinit thread_local Thread* in_calls [[gnu::tls_model("initial-exec")]];
 
 // Meets the thread if it is new. Null before the runtime is ready and after it is gone.
-Thread* current();
+[[gnu::noinline, gnu::cold]] Thread* meet();
+inline Thread* current() {
+  Thread* t = self;
+  return t != nullptr ? t : meet();
+}
 
 // The same without any function of libc, for a handler of a signal that came in the middle of the program's own code.
 Thread* running_thread();

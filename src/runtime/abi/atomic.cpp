@@ -53,6 +53,17 @@ T load_value(const volatile T* a) {
   return __atomic_load_n(a, __ATOMIC_SEQ_CST);
 }
 
+// Always true: an operation has a result.
+template <class T>
+bool store_value(volatile T* a, T value) {
+  if constexpr (sizeof(T) == 16) {
+    modify<T>(a, [value](T) { return value; });
+  } else {
+    __atomic_store_n(a, value, __ATOMIC_SEQ_CST);
+  }
+  return true;
+}
+
 template <class T>
 T load(const volatile T* a, int order, uintptr_t pc) {
   Thread* t = program_thread();
@@ -63,7 +74,7 @@ T load(const volatile T* a, int order, uintptr_t pc) {
 
 template <class T>
 void store(volatile T* a, T value, int order, uintptr_t pc) {
-  const auto real = [a, value] { return modify<T>(a, [value](T) { return value; }); };
+  const auto real = [a, value] { return store_value(a, value); };
   if (Thread* t = program_thread(); t != nullptr) {
     Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicStore, order_of(order), pc, real);
   } else {

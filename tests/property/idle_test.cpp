@@ -1,0 +1,75 @@
+// Synchronization that a detector calls idle may be left out: nobody can tell. The online host relies on it (runtime/objects.h, Glance).
+#include <gtest/gtest.h>
+
+#include "detect/fasttrack.h"
+#include "detect/pacer.h"
+#include "offline/host.h"
+#include "property/random_traces.h"
+#include "property/run_engine.h"
+#include "property/shrink.h"
+#include "support/text_trace.h"
+
+namespace pf {
+namespace {
+
+// D without what is idle.
+template <class D, class Env>
+struct Lazy : D {
+  using typename D::Atomic;
+  using typename D::Lock;
+  using typename D::Thread;
+
+  static void acquire(Thread& t, const Lock& l, Env& env) {
+    if (!leave_out(D::acquire_is_idle(t, l))) D::acquire(t, l, env);
+  }
+  static void read_acquire(Thread& t, const Lock& l, Env& env) {
+    if (!leave_out(D::read_acquire_is_idle(t, l))) D::read_acquire(t, l, env);
+  }
+  static void release(Thread& t, Lock& l, Env& env) {
+    if (!leave_out(D::release_is_idle(t, l, env))) D::release(t, l, env);
+  }
+  static void read_release(Thread& t, Lock& l, Env& env) {
+    if (!leave_out(D::read_release_is_idle(t, l, env))) D::read_release(t, l, env);
+  }
+  static void atomic_before(Thread& t, const Atomic& a, Op op, MemoryOrder order, Env& env) {
+    if (op != Op::AtomicLoad || !leave_out(D::load_is_idle(t, a))) D::atomic_before(t, a, op, order, env);
+  }
+
+  static inline uint64_t left_out = 0;
+
+ private:
+  static bool leave_out(bool idle) {
+    left_out += idle ? 1 : 0;
+    return idle;
+  }
+};
+template <class Env>
+using LazyFastTrack = Lazy<FastTrack<Env>, Env>;
+template <class Env>
+using LazyPacer = Lazy<Pacer<Env>, Env>;
+
+template <template <class> class D>
+auto pairs(std::span<const Event> trace) {
+  OfflineHost<D> host;
+  return run_engine(host, trace).pairs;
+}
+
+template <template <class> class D, template <class> class Without, class Make>
+void test(Make make_trace) {
+  for (uint64_t seed = first_seed(); seed < first_seed() + traces(); ++seed) {
+    const auto fails = [](std::span<const Event> t) { return pairs<D>(t) != pairs<Without>(t); };
+    const Trace trace = make_trace(seed);
+    if (fails(trace)) FAIL() << "seed " << seed << ", shrunk to\n" << show(shrink(trace, fails));
+  }
+  EXPECT_GT(Without<OfflineEnv>::left_out, traces()) << "nothing was idle, so nothing was tested";
+}
+
+TEST(Idle, MakesNoDifferenceToFastTrack) {
+  test<FastTrack, LazyFastTrack>([](uint64_t seed) { return generate(seed); });
+}
+TEST(Idle, MakesNoDifferenceToPacer) {
+  test<Pacer, LazyPacer>([](uint64_t seed) { return with_periods(generate(seed), seed); });
+}
+
+}  // namespace
+}  // namespace pf

@@ -1,0 +1,179 @@
+// Objects that are looked at without their Line, by real threads: what a glance saw, and what the program did meanwhile, are of one moment.
+#include "runtime/objects.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+// What objects.h needs of the runtime, for a program without one.
+namespace pf::rt {
+Area g_area;
+const uintptr_t kCellBytes = 16;
+
+static void* pages(std::size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) std::abort();
+  return p;
+}
+char* new_chunk(uintptr_t address) {
+  auto* c = static_cast<char*>(pages(kLinesBytes));
+  __atomic_store_n(&g_area.chunks[chunk_index(address)],
+                   reinterpret_cast<uintptr_t>(c) - reinterpret_cast<uintptr_t>(g_area.zero_chunk), __ATOMIC_RELEASE);
+  return c;
+}
+void* Arena::carve(std::size_t bytes) { return pages(bytes); }
+void* map_or_die(std::size_t bytes, const char*) { return pages(bytes); }
+}  // namespace pf::rt
+
+namespace pf::rt {
+namespace {
+
+struct Counter : Object {
+  static constexpr uint8_t kKind = kFirstOfDetector;
+  uint64_t count;
+};
+struct Other : Object {
+  static constexpr uint8_t kKind = kFirstOfDetector + 1;
+};
+
+constexpr uintptr_t kAddress = 0x7000'0000'0040;
+
+class GlanceTest : public testing::Test {
+ protected:
+  // Nobody's memory from here on.
+  void SetUp() override { __atomic_store_n(&g_area.chunks[chunk_index(kAddress)], 0, __ATOMIC_RELAXED); }
+  Arena arena_{};
+};
+
+TEST_F(GlanceTest, NothingIsKnownOfMemoryWithoutAChunk) { EXPECT_FALSE(Glance<Counter>(kAddress).is_clear()); }
+
+TEST_F(GlanceTest, SeesThatThereIsNoneUntilThereIsOne) {
+  {
+    Line line(kAddress);
+  }
+  const Glance<Counter> glance(kAddress);
+  EXPECT_TRUE(glance.is_clear());
+  EXPECT_EQ(glance.object(), nullptr);
+  EXPECT_TRUE(glance.holds());
+  {
+    Line line(kAddress);
+    EXPECT_FALSE(glance.holds()) << "somebody is about to add one";
+    EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+    line.add<Counter>(kAddress, arena_);
+  }
+  EXPECT_FALSE(glance.holds());
+}
+
+TEST_F(GlanceTest, FindsItsKindAndAddressAmongOthers) {
+  const Counter* counter = nullptr;
+  {
+    Line line(kAddress);
+    line.add<Other>(kAddress, arena_);
+    line.add<Counter>(kAddress + 8, arena_);
+    counter = &line.add<Counter>(kAddress, arena_);
+    line.add<Other>(kAddress + 16, arena_);
+  }
+  EXPECT_EQ(Glance<Counter>(kAddress).object(), counter);
+  EXPECT_EQ(Glance<Counter>(kAddress + 16).object(), nullptr);
+}
+
+TEST_F(GlanceTest, ALongListIsNotSearched) {
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+    for (int i = 0; i < 20; ++i) line.add<Other>(kAddress, arena_);
+  }
+  EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+}
+
+TEST_F(GlanceTest, DoesNotHoldOverAChange) {
+  Counter* counter = nullptr;
+  {
+    Line line(kAddress);
+    counter = &line.add<Counter>(kAddress, arena_);
+  }
+  const Glance<Counter> before(kAddress);
+  EXPECT_TRUE(before.is_clear());
+  EXPECT_TRUE(before.holds());
+  {
+    Line line(kAddress);
+    EXPECT_TRUE(before.holds()) << "who has the Line need not change anything";
+    const Change change(*counter);
+    EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+    EXPECT_FALSE(before.holds());
+  }
+  EXPECT_FALSE(before.holds());
+  EXPECT_TRUE(Glance<Counter>(kAddress).is_clear());
+}
+
+// A writer counts in the object and in the program; readers compare the two.
+TEST_F(GlanceTest, WhatWasSeenIsOfOneMoment) {
+  std::atomic<uint64_t> in_program = 0;
+  std::atomic<bool> over = false;
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+  }
+  std::vector<std::thread> readers;
+  std::atomic<uint64_t> held = 0, wrong = 0;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!over.load()) {
+        const Glance<Counter> glance(kAddress);
+        if (!glance.is_clear()) continue;
+        const uint64_t count = __atomic_load_n(&glance.object()->count, __ATOMIC_RELAXED);
+        const uint64_t value = in_program.load(std::memory_order_relaxed);
+        if (!glance.holds()) continue;
+        ++held;
+        wrong += count != value ? 1 : 0;
+      }
+    });
+  }
+  for (uint64_t i = 1; i <= 300'000 || held.load() < 1000; ++i) {
+    Line line(kAddress);
+    auto* counter = line.find<Counter>(kAddress);
+    const Change change(*counter);
+    in_program.store(i, std::memory_order_relaxed);
+    __atomic_store_n(&counter->count, i, __ATOMIC_RELAXED);
+  }
+  over = true;
+  for (std::thread& t : readers) t.join();
+  EXPECT_EQ(wrong.load(), 0U);
+}
+
+// Objects of one kind take each other's place, also while somebody looks: it is always some object that is looked at.
+TEST_F(GlanceTest, WhatIsGoneIsStillAnObject) {
+  std::atomic<bool> over = false;
+  {
+    Line line(kAddress);
+  }
+  std::thread reader([&] {
+    while (!over.load()) {
+      const Glance<Counter> glance(kAddress);
+      if (glance.is_clear() && glance.object() != nullptr && glance.object()->kind != Counter::kKind) std::abort();
+    }
+  });
+  for (int i = 0; i < 200'000; ++i) {
+    {
+      Line line(kAddress);
+      line.add<Counter>(kAddress, arena_);
+      line.add<Counter>(kAddress + 8, arena_);
+    }
+    Line line(kAddress);
+    for (Object* o = line.first(); o != nullptr;) {
+      Object* next = o->next;
+      line.remove(o);
+      arena_.deallocate_object(static_cast<Counter*>(o), sizeof(Counter));
+      o = next;
+    }
+  }
+  over = true;
+  reader.join();
+}
+
+}  // namespace
+}  // namespace pf::rt
