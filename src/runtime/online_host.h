@@ -369,12 +369,17 @@ class OnlineHost {
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     const depot::Id a = describe(t, pc, packed(op, size));
+    // Atomics do not race with each other, so where their access is told matters only to what it learns before and publishes
+    // after. Where it does neither, that is outside of the Line, which is held shortly.
+    const bool tells_inside = op == Op::AtomicRmw || OrdersReadsAfterWrites<D, Env>;
+    if (!tells_inside && op == Op::AtomicStore) tell_atomic(t, address, size, op, a);
     const auto result = [&] {
       Line line(address);
       Atomic* object = line.template find<Atomic>(address);
       if (object == nullptr && op != Op::AtomicLoad) object = &line.template add<Atomic>(address, *t.arena);
       const auto operate = [&] {
-        atomic_before(t, object, address, size, op, order, a);
+        atomic_before(t, object, op, order);
+        if (tells_inside) tell_atomic(t, address, size, op, a);
         const auto value = real();
         atomic_after(t, object, op, order);
         return value;
@@ -383,6 +388,7 @@ class OnlineHost {
       const Change change(*object);
       return operate();
     }();
+    if (!tells_inside && op == Op::AtomicLoad) tell_atomic(t, address, size, op, a);
     report(t, a);
     return result;
   }
@@ -406,7 +412,8 @@ class OnlineHost {
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
       a = describe(t, pc, packed(op, size));
-      atomic_before(t, &object, address, size, op, order, a);
+      atomic_before(t, &object, op, order);
+      tell_atomic(t, address, size, op, a);
       atomic_after(t, &object, op, order);
     }
     report(t, a);
@@ -522,10 +529,11 @@ class OnlineHost {
   }
 
  private:
-  // The two halves of an atomic operation: what it learns and its access, then what it leaves. No object: nothing to learn.
-  static void atomic_before(HostThread& t, Atomic* object, uintptr_t address, unsigned size, Op op, MemoryOrder order,
-                            depot::Id a) {
+  // An atomic operation: what it learns, its access, what it leaves. No object: nothing to learn.
+  static void atomic_before(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
+  }
+  static void tell_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || is_spared(t, address, size)) return;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
