@@ -412,7 +412,8 @@ void put_statistics(Text& out) {
   out.put('}');
 }
 
-void interrupted(Thread&) {}
+void interrupted(Thread&) {}  // what it takes from its sender is a tick
+void resumed(Thread& t) { WatchHost::synchronize(t); }
 ClockOperations clock_operations(Thread&) { return {}; }  // its only clock is one number
 
 // --- threads ---

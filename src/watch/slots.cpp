@@ -9,7 +9,7 @@
 
 namespace pf::watch {
 
-constinit uint64_t g_samples_taken = 0;
+alignas(64) constinit uint64_t g_samples_taken = 0;
 
 Part part_of(uintptr_t address, uintptr_t size) {
   unsigned length = 8;
@@ -25,7 +25,8 @@ uint64_t nanoseconds() {
 
 namespace slots {
 
-constinit uint32_t g_waiting = 0;
+alignas(64) constinit uint8_t g_watched[kWatched] = {};
+constinit uint32_t g_waiting = 0;  // beside it: changed as rarely
 
 namespace {
 
@@ -54,8 +55,8 @@ constinit Slot g_slots[kBreakpoints] = {};
 constinit unsigned g_count = 0;
 constinit bool g_hardware = false;
 constinit Settings g_settings;
-constinit uint64_t g_resume = 0;  // no arming before
-constinit Statistics g_statistics = {};
+constinit uint64_t g_resume = 0;                     // no arming before
+alignas(64) constinit Statistics g_statistics = {};  // written by all
 
 void count(uint64_t& what) { __atomic_fetch_add(&what, 1, __ATOMIC_RELAXED); }
 
@@ -78,11 +79,21 @@ uint64_t ticket_of(uint64_t generation, unsigned index) { return generation * kB
 Slot& slot_of(uint64_t ticket) { return g_slots[ticket % kBreakpoints]; }
 unsigned index_of(const Slot& s) { return static_cast<unsigned>(&s - g_slots); }
 
+// Of the owner of a slot, when its sample begins to wait, and when it no longer does.
+void begin_to_wait(const Slot& s) {
+  __atomic_fetch_add(&g_watched[watched_place(s.sample.address)], 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
+}
+void end_waiting(const Slot& s) {
+  __atomic_fetch_sub(&g_watched[watched_place(s.sample.address)], 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&g_waiting, 1, __ATOMIC_RELAXED);
+}
+
 bool own(Slot& s, uint64_t state) {
   if (!__atomic_compare_exchange_n(&s.state, &state, state_of(generation(state), Changing), false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED))
     return false;
-  if (phase(state) == Waiting) __atomic_fetch_sub(&g_waiting, 1, __ATOMIC_RELAXED);
+  if (phase(state) == Waiting) end_waiting(s);
   return true;
 }
 
@@ -208,6 +219,7 @@ bool take_behind(const Slot& told, const Clock& clock, Sample& with) {
 
 Started start_with(const breakpoints::Opened& opened) {
   for (Slot& s : g_slots) s.state = state_of(generation(s.state) + 1, Free);
+  for (uint8_t& watched : g_watched) watched = 0;
   g_waiting = 0;
   g_resume = 0;
   g_hardware = opened.count != 0;
@@ -251,7 +263,7 @@ uint64_t arm(const Sample& sample) {
   __atomic_store_n(&s->state, state_of(fresh, Changing), __ATOMIC_RELEASE);
   fill(*s, sample, now);
   count(g_statistics.armed);
-  __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
+  begin_to_wait(*s);
   __atomic_store_n(&s->state, state_of(fresh, Waiting), __ATOMIC_RELEASE);
   // Last, since threads trap as soon as they have it. Should the sample be taken before all have it, the breakpoint stays where it is
   // until the next trap, which finds nobody waiting.
