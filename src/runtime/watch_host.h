@@ -9,37 +9,17 @@
 #include "core/event.h"
 #include "runtime/host.h"
 #include "watch/slots.h"
+#include "watch/turns.h"
 
 namespace pf::rt {
 
 class WatchHost {
  public:
-  // Samples without a slot, one right after the other. In a hot loop most are not even tried: to look at the time costs more than the access.
-  class Refusals {
-   public:
-    // Whether to leave this one out.
-    bool is_hopeless() {
-      if (to_skip_ == 0) return false;
-      --to_skip_;
-      return true;
-    }
-    // One more. How many were left out since the last.
-    uint32_t note() {
-      const uint32_t skipped = next_;
-      next_ = ++in_a_row_ / kFew < kMost ? in_a_row_ / kFew : kMost;
-      to_skip_ = next_;
-      return skipped;
-    }
-    void end() { in_a_row_ = next_ = 0; }
-
-   private:
-    static constexpr uint32_t kFew = 8, kMost = 64;
-    uint32_t in_a_row_ = 0, next_ = 0, to_skip_ = 0;
-  };
+  static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
 
   struct HostThread : Thread {
     watch::Clock clock;
-    Refusals refusals;
+    watch::Turn turns[kPlaces];
   };
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -140,7 +120,6 @@ class WatchHost {
  public:
   // By the lower bits of a program counter: whether accesses there are sampled, or compared since there are no breakpoints.
   enum Place : uint8_t { kSampled = 1, kCompared = 2 };
-  static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
   static constinit inline uint8_t g_places[kPlaces] = {};
 };
 

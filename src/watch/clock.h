@@ -17,9 +17,10 @@ alignas(64) extern uint64_t g_samples_taken;  // a line of its own: all threads 
 // a sample, the thread cannot have come after anything that was done since that sample.
 //
 // A handler of a signal may come at any instruction of it, and tick, too. Nothing of that is lost: the count is one instruction,
-// and a number that was stored late is stored again.
+// and a number that was stored late is stored again. For the asymmetric rule the count alone will do.
+inline void count(Clock& c) { __asm__ volatile("incq %0" : "+m"(c.ticks) : : "memory", "cc"); }
 inline void tick(Clock& c) {
-  __asm__ volatile("incq %0" : "+m"(c.ticks) : : "memory", "cc");
+  count(c);
   uint64_t taken;
   do {
     taken = __atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE);

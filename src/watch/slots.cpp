@@ -23,6 +23,12 @@ uint64_t nanoseconds() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+uint64_t processor_nanoseconds() {
+  timespec now{};
+  kernel::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 namespace slots {
 
 alignas(64) constinit uint8_t g_watched[kWatched] = {};
@@ -103,10 +109,10 @@ void lose_hardware() { __atomic_store_n(&g_hardware, false, __ATOMIC_RELAXED); }
 void resume_after(uint64_t from, uint64_t cost) { set(g_resume, from + g_settings.pause * cost); }
 
 void disarm(const Slot& s) {
-  const uint64_t began = nanoseconds();
+  const uint64_t began = processor_nanoseconds();
   if (!breakpoints::disarm(index_of(s))) lose_hardware();
-  const uint64_t now = nanoseconds(), resume = relaxed(g_resume);
-  resume_after(resume > now ? resume : now, now - began);
+  const uint64_t cost = processor_nanoseconds() - began, now = nanoseconds(), resume = relaxed(g_resume);
+  resume_after(resume > now ? resume : now, cost);
 }
 
 void free(Slot& s) {
@@ -166,11 +172,12 @@ Slot* slot_for(uint64_t now) {
   return s;
 }
 
-void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket, uint64_t began) {
+void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket) {
   const On on = sample.write ? On::Access : On::Write;
+  const uint64_t began = processor_nanoseconds();
   if (!breakpoints::arm(index_of(s), sample.address, sample.length, on, ticket)) lose_hardware();
-  const uint64_t now = nanoseconds();
-  resume_after(now, now - began + kTrapCost);
+  const uint64_t cost = processor_nanoseconds() - began;
+  resume_after(nanoseconds(), cost + kTrapCost);
 }
 
 bool is_race(const Slot& s, const Clock& clock) {
@@ -267,7 +274,7 @@ uint64_t arm(const Sample& sample) {
   __atomic_store_n(&s->state, state_of(fresh, Waiting), __ATOMIC_RELEASE);
   // Last, since threads trap as soon as they have it. Should the sample be taken before all have it, the breakpoint stays where it is
   // until the next trap, which finds nobody waiting.
-  if (is_hardware()) set_breakpoint(*s, sample, ticket, now);
+  if (is_hardware()) set_breakpoint(*s, sample, ticket);
   return ticket;
 }
 

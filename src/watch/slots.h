@@ -35,6 +35,8 @@ Part part_of(uintptr_t address, uintptr_t size);
 
 // Of a clock that does not go back.
 uint64_t nanoseconds();
+// Of this thread: what it waited for a processor is not in it. A system call.
+uint64_t processor_nanoseconds();
 
 namespace slots {
 
