@@ -197,6 +197,8 @@ bool take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintpt
 
 constinit watch::Rest g_rests[WatchHost::kPlaces] = {};
 constinit uint64_t g_longest_rest = 0;  // 0: there are none, every sample is tried
+// When the last sample was, of any place; and the time after which nobody else seems to want one, so that a rest is no use.
+constinit uint64_t g_last_sample = 0, g_idle = 0;
 
 // With all of the processor's time for it, or where the program is steered to, nothing rests.
 void plan_rests() {
@@ -204,6 +206,12 @@ void plan_rests() {
   const uint64_t affordable = share_of(kSamplesPerSecond, g_options.overhead) + 1;
   const bool has_none = steer::is_on() || g_options.overhead == kAlways;
   g_longest_rest = has_none ? 0 : sampled_places() * 1'000'000'000 / affordable;
+  g_idle = uint64_t{8} * 1'000'000'000 / affordable;
+}
+
+uint64_t end_of_rest(const watch::Rest& rest) {
+  const uint64_t idle_from = __atomic_load_n(&g_last_sample, __ATOMIC_RELAXED) + g_idle;
+  return rest.until() < idle_from ? rest.until() : idle_from;
 }
 
 void sample_in_turn(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by) {
@@ -211,8 +219,11 @@ void sample_in_turn(HostThread& t, uintptr_t address, uintptr_t size, Op op, uin
   constexpr uint64_t kBetweenTries = 20'000;  // nanoseconds
   const uint64_t now = watch::nanoseconds();
   watch::Rest& rest = g_rests[pc % WatchHost::kPlaces];
-  if (now >= rest.until() && take_sample(t, address, size, op, pc, by)) rest.begin(now, g_longest_rest);
-  const uint64_t until = rest.until() > now ? rest.until() : now + kBetweenTries;
+  if (now >= end_of_rest(rest) && take_sample(t, address, size, op, pc, by)) {
+    __atomic_store_n(&g_last_sample, watch::nanoseconds(), __ATOMIC_RELAXED);
+    rest.begin(now, g_longest_rest);
+  }
+  const uint64_t until = end_of_rest(rest) > now ? end_of_rest(rest) : now + kBetweenTries;
   if (const uint32_t went_by = t.turns[pc % WatchHost::kPlaces].wait(now, until); went_by != 0)
     slots::left_out(went_by);
 }
