@@ -245,14 +245,16 @@ bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes :
 
 void WatchHost::look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
   Thread* t = self;
-  if (t == nullptr) t = current();
-  if (t != nullptr) look_at(*t, address, size, op, pc);
+  if (t == nullptr) [[unlikely]]
+    return meet_and_look(address, size, op, pc);
+  look_at(*t, address, size, op, pc);
 }
 
-void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-  const bool is_turn = (g_places[pc % kPlaces] & kSampled) != 0 && of(t).turns[pc % kPlaces].is_up();
-  if (!is_turn && !may_be_watched(address, size)) [[likely]]
-    return;
+void WatchHost::meet_and_look(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+  if (Thread* t = current(); t != nullptr) look_at(*t, address, size, op, pc);
+}
+
+void WatchHost::look_closely(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, bool is_turn) {
   if (size == 0 || is_ignored(t, op) || (steer::is_on() && !steer::is_place(pc))) return;
   meet(t, address, size, op, pc);  // what it is we know here; a trap only tells that it was
   if (is_turn) sample_in_turn(of(t), address, size, op, pc, By::Compiler);

@@ -115,7 +115,15 @@ class WatchHost {
   [[gnu::noinline, gnu::cold]] static void meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op,
                                                         uintptr_t pc, uint64_t latest);
   [[gnu::noinline]] static void look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
-  [[gnu::noinline]] static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
+  // In a hot loop most executions end here, without a register saved.
+  static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+    const bool is_turn = (g_places[pc % kPlaces] & kSampled) != 0 && of(t).turns[pc % kPlaces].is_up();
+    if (is_turn || may_be_watched(address, size)) [[unlikely]]
+      look_closely(t, address, size, op, pc, is_turn);
+  }
+  [[gnu::noinline, gnu::cold]] static void meet_and_look(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
+  [[gnu::noinline]] static void look_closely(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc,
+                                             bool is_turn);
 
  public:
   // By the lower bits of a program counter: whether accesses there are sampled, or compared since there are no breakpoints.
