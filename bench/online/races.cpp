@@ -1,5 +1,5 @@
 // Two threads at work on data of their own, with 32 races in between: shared words that each thread updates without a lock, the first at every
-// step, the last one step in 2^15. They meet at a lock every few thousand steps. Of bench/watch: how many of the races are found, at what cost?
+// step, the last one step in 2^15. They meet at a lock every STEPS_BETWEEN_LOCKS. Of bench/watch: how many of the races are found, at what cost?
 #include "micro/micro.h"
 
 #include <mutex>
@@ -7,7 +7,10 @@
 namespace {
 
 constexpr int kRaces = 32;
-constexpr std::uint64_t kOwn = 4096, kStepsBetweenLocks = 4096;
+constexpr std::uint64_t kOwn = 4096;
+#ifndef STEPS_BETWEEN_LOCKS
+#define STEPS_BETWEEN_LOCKS 4096
+#endif
 
 std::mutex mutex;
 std::uint64_t done;
@@ -33,7 +36,7 @@ void work(std::uint64_t steps, std::uint64_t seed) {
       word = word * 6364136223846793005U + step;
     }
     touch_some(step, std::make_integer_sequence<int, kRaces>{});
-    if (step % kStepsBetweenLocks == 0) {
+    if (step % STEPS_BETWEEN_LOCKS == 0) {
       const std::lock_guard guard(mutex);
       ++done;
     }
