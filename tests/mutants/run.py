@@ -45,7 +45,7 @@ ABOUT = {
 INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
-                  "watch/(counter|value|order|handler)_"),
+                  "watch/(counter|value|order)_"),
 }
 
 
