@@ -40,6 +40,7 @@ Planter::Planter(pid_t process, BoardFile& file, PlanterOptions options)
 void Planter::work() {
   if (!status_ || !follow_exec()) return;
   const Clock::time_point now = Clock::now();
+  processor_ = std::max(processor_, processor_time(process_));
   take_fired();
   if (now >= next_look_) {
     look_for_modules();
@@ -147,6 +148,7 @@ void Planter::take_fired() {
 }
 
 void Planter::take_back_old(Clock::time_point now) {
+  if (planted_.size() >= sites_) return;  // there is no other one to draw
   std::erase_if(planted_, [&](const auto& entry) {
     const auto& [address, planted] = entry;
     if (planted.to_confirm || now - planted.since < kPatience) return false;
@@ -159,11 +161,10 @@ void Planter::take_back_old(Clock::time_point now) {
 
 bool Planter::is_affordable() { return measured_overhead() <= options_.overhead; }
 
-// Of a process that has ended, as it was last.
+// As of the last work().
 double Planter::measured_overhead() {
   const Board& board = file_.board();
   const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample + load(board.traps) * kPerTrap;
-  processor_ = std::max(processor_, processor_time(process_));
   const uint64_t processor = processor_ - processor_at_start_;
   // Before there is anything to compare with, a few are free.
   constexpr uint64_t kLeast = 100'000'000;
@@ -180,7 +181,8 @@ void Planter::plant_to_confirm(Clock::time_point now) {
 }
 
 void Planter::plant_at_random(Clock::time_point now) {
-  for (unsigned tries = 0; planted_.size() < target_ && tries < target_; ++tries) {
+  const uint64_t wanted = std::min<uint64_t>(target_, sites_);
+  for (uint64_t tries = 0; planted_.size() < wanted && tries < wanted; ++tries) {
     uint64_t address = 0;
     const Site* site = draw(address);
     if (site == nullptr) return;

@@ -36,7 +36,7 @@ class Planter {
 
   // Why the program cannot be sampled, once that is known.
   const Status& status() const { return status_; }
-  // Now and then, some hundred times a second: takes note of what was met, plants anew.
+  // Now and then, dozens of times a second: takes note of what was met, plants anew.
   void work();
   // Takes all breakpoints out of the program.
   void withdraw();

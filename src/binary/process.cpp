@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace pf::binary {
@@ -48,15 +50,15 @@ bool Memory::write(uint64_t address, const void* from, std::size_t bytes) const 
 }
 
 uint64_t processor_time(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t name_end = text.rfind(')');  // the name may hold anything
-  if (name_end == std::string::npos) return 0;
-  std::istringstream rest(text.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) rest >> skipped;
+  const int fd = open(fmt::format("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[1024] = {};
+  const ssize_t length = ::read(fd, text, sizeof text - 1);
+  close(fd);
+  const char* name_end = length <= 0 ? nullptr : std::strrchr(text, ')');  // the name may hold anything
   uint64_t user = 0, system = 0;
-  rest >> user >> system;
+  constexpr const char* kFields = ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64;
+  if (name_end == nullptr || std::sscanf(name_end, kFields, &user, &system) != 2) return 0;
   return (user + system) * (1'000'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 

@@ -14,6 +14,7 @@ void start();                    // once options are known, before the first thr
 void start_in_child();           // after a fork
 void put_statistics(Text& out);  // more fields of the summary
 void interrupted(Thread& t);     // a handler of a signal runs, perhaps between an access and its announcement
+void resumed(Thread& t);         // and is over, perhaps between the announcement of a release and the release
 // Whether a SIGTRAP is none of the program's business, since a breakpoint of ours raised it.
 bool trapped(const siginfo_t& info, ucontext_t& context);
 

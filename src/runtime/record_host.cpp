@@ -311,6 +311,7 @@ void start_in_child() {
   close_window(of(*self));  // the mapping was copied, the file is the parent's
 }
 void interrupted(Thread& t) { of(t).unsettled = nullptr; }
+void resumed(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 void put_statistics(Text&) {
   output::modules();  // what was loaded since the last window

@@ -163,6 +163,22 @@ void hold(Thread& t, uintptr_t lock, LockMode mode);
 // Whether it was held that way.
 bool let_go(Thread& t, uintptr_t lock, LockMode mode);
 const Held* held_as(const Thread& t, uintptr_t lock);
+// The same for the usual case, a lock that is the only one; false if it is not. A signal may come in between: what its handler holds comes
+// after ours in the list, and is gone again.
+inline bool hold_alone(Thread& t, uintptr_t lock, LockMode mode) {
+  if (t.held_count != 0 || t.held_capacity == 0) return false;
+  t.held_count = 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  t.held[0] = {lock, mode, 1};
+  t.locks_changed = true;
+  return true;
+}
+inline bool let_go_alone(Thread& t, uintptr_t lock) {
+  if (t.held_count != 1 || t.held[0].address != lock || t.held[0].depth != 1) return false;
+  t.held_count = 0;
+  t.locks_changed = true;
+  return true;
+}
 [[gnu::noinline]] depot::Id held_locks_anew(Thread& t);
 inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_anew(t) : t.locks; }
 

@@ -146,11 +146,12 @@ uint64_t patience(uintptr_t pc) {
   return steer::is_to_wait(pc) ? g_options.delay : 0;
 }
 
-void collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
+// Whether it waited.
+bool collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   const uint64_t time = t.busy == 1 ? patience(pc) : 0;  // nobody above us holds anything
   if (time == 0) {
     __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
-    return;
+    return false;
   }
   const watch::Part part{sample.address, sample.length};
   const bool asks_value = by == By::Compiler && !kSampler &&  // there, an atomic may have written
@@ -163,7 +164,7 @@ void collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
     __atomic_fetch_sub(&g_delayed, time, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&g_delays, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&g_spared, 1, __ATOMIC_RELAXED);
-    return;
+    return false;
   }
   if (kSampler) planted::tried(place_of(static_cast<depot::Id>(sample.access)));
   const uint64_t start = watch::nanoseconds();
@@ -171,27 +172,60 @@ void collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   const bool untaken = ticket == 0 || slots::finish(ticket);
   __atomic_fetch_add(&g_delayed, watch::nanoseconds() - start - time, __ATOMIC_RELAXED);
   // After a signal it may be its handler that wrote.
-  if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return;
+  if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return true;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
             static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});
+  return true;
 }
 
-void take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by, uint64_t detail = 0) {
+// Whether it was one.
+bool take_sample(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by, uint64_t detail = 0) {
   const Scope scope(t);
   ++t.accesses;
   const watch::Part part = part_to_watch(address, size);
   const watch::Sample sample{
       &t.clock, part.address, part.length, writes(op), describe(t, pc, packed(op, size)), detail | t.info->id};
-  if (kDelays || (detail & kIsDelayed) != 0) {
-    collide(t, sample, pc, by);
-  } else if (slots::arm(sample) == 0) {
-    if (const uint32_t skipped = t.refusals.note(); skipped != 0) slots::left_out(skipped);
-  } else {
-    t.refusals.end();
-  }
+  const bool is_delayed = kDelays || (detail & kIsDelayed) != 0;
+  const bool taken = is_delayed ? collide(t, sample, pc, by) : slots::arm(sample) != 0;
   if (g_options.breakpoints && !slots::is_hardware() && !kSampler)
     compare_all();  // the program has closed our descriptors
+  return taken;
+}
+
+// --- whose turn it is ---
+
+constinit watch::Rest g_rests[WatchHost::kPlaces] = {};
+constinit uint64_t g_longest_rest = 0;  // 0: there are none, every sample is tried
+// When the last sample was, of any place; and the time after which nobody else seems to want one, so that a rest is no use.
+constinit uint64_t g_last_sample = 0, g_idle = 0;
+
+// With all of the processor's time for it, or where the program is steered to, nothing rests.
+void plan_rests() {
+  constexpr uint64_t kSamplesPerSecond = 40'000;  // if all of the time went into it
+  const uint64_t affordable = share_of(kSamplesPerSecond, g_options.overhead) + 1;
+  const bool has_none = steer::is_on() || g_options.overhead == kAlways;
+  g_longest_rest = has_none ? 0 : sampled_places() * 1'000'000'000 / affordable;
+  g_idle = uint64_t{8} * 1'000'000'000 / affordable;
+}
+
+uint64_t end_of_rest(const watch::Rest& rest) {
+  const uint64_t idle_from = __atomic_load_n(&g_last_sample, __ATOMIC_RELAXED) + g_idle;
+  return rest.until() < idle_from ? rest.until() : idle_from;
+}
+
+void sample_in_turn(HostThread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, By by) {
+  if (g_longest_rest == 0) return static_cast<void>(take_sample(t, address, size, op, pc, by));
+  constexpr uint64_t kBetweenTries = 20'000;  // nanoseconds
+  const uint64_t now = watch::nanoseconds();
+  watch::Rest& rest = g_rests[pc % WatchHost::kPlaces];
+  if (now >= end_of_rest(rest) && take_sample(t, address, size, op, pc, by)) {
+    __atomic_store_n(&g_last_sample, watch::nanoseconds(), __ATOMIC_RELAXED);
+    rest.begin(now, g_longest_rest);
+  }
+  const uint64_t until = end_of_rest(rest) > now ? end_of_rest(rest) : now + kBetweenTries;
+  if (const uint32_t went_by = t.turns[pc % WatchHost::kPlaces].wait(now, until); went_by != 0)
+    slots::left_out(went_by);
 }
 
 // Whether it is in a module that was compiled for us: others are not what was asked for. Looking it up calls functions that we intercept.
@@ -210,14 +244,20 @@ bool is_ignored(const Thread& t, Op op) { return (writes(op) ? t.ignore_writes :
 }  // namespace
 
 void WatchHost::look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+  Thread* t = self;
+  if (t == nullptr) [[unlikely]]
+    return meet_and_look(address, size, op, pc);
+  look_at(*t, address, size, op, pc);
+}
+
+void WatchHost::meet_and_look(uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
   if (Thread* t = current(); t != nullptr) look_at(*t, address, size, op, pc);
 }
 
-void WatchHost::look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+void WatchHost::look_closely(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, bool is_turn) {
   if (size == 0 || is_ignored(t, op) || (steer::is_on() && !steer::is_place(pc))) return;
-  const uint8_t place = g_places[pc % kPlaces];
   meet(t, address, size, op, pc);  // what it is we know here; a trap only tells that it was
-  if ((place & kSampled) != 0 && !of(t).refusals.is_hopeless()) take_sample(of(t), address, size, op, pc, By::Compiler);
+  if (is_turn) sample_in_turn(of(t), address, size, op, pc, By::Compiler);
 }
 
 void WatchHost::meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t latest) {
@@ -285,12 +325,13 @@ void start() {
   steer::start(g_options.steer);
   if (steer::is_on()) g_options.breakpoints = false;  // who comes to the places says so itself
   if (!kSampler) draw_places();
+  plan_rests();
   is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();
   // The share of time that may go into arming: a pause of so many times what an arming took.
   const uint64_t pause = g_options.overhead == 0 ? ~uint32_t{0} : kAlways / g_options.overhead - 1;
   const slots::Started started = slots::start({.hardware = g_options.breakpoints,
-                                               .symmetric = g_options.symmetric,
+                                               .symmetric = g_options.symmetric && !kSampler,  // sees releases only
                                                .limit = kDelays ? 4 * g_options.delay : g_options.limit,
                                                .pause = kDelays ? 0 : pause});
   tell(started);
@@ -328,12 +369,6 @@ Caught caught_before(uintptr_t pc, const watch::Sample& with) {
 
 uintptr_t pc_of(const ucontext_t& context) { return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]); }
 
-uint64_t processor_nanoseconds() {
-  timespec now{};
-  sys::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&now));
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   if (!m.wanted) return;
   Thread* t = running_thread();
@@ -341,10 +376,10 @@ void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : uint64_t{0};
-  const uint64_t start = processor_nanoseconds();
+  const uint64_t start = watch::processor_nanoseconds();
   const planted::CallsAbove above(*t, pc_of(context));
   take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : uint64_t{0}));
-  planted::spend(processor_nanoseconds() - start);
+  planted::spend(watch::processor_nanoseconds() - start);
 }
 
 void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& context) {
@@ -412,7 +447,8 @@ void put_statistics(Text& out) {
   out.put('}');
 }
 
-void interrupted(Thread&) {}
+void interrupted(Thread&) {}  // what it takes from its sender is a tick
+void resumed(Thread& t) { WatchHost::synchronize(t); }
 ClockOperations clock_operations(Thread&) { return {}; }  // its only clock is one number
 
 // --- threads ---
@@ -459,9 +495,9 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
   const Op op = write ? Op::Write : Op::Read;
   WatchHost::meet(t, address, size, op, pc);
   const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 &&
-                          (!steer::is_on() || steer::is_place(pc));
+                          (!steer::is_on() || steer::is_place(pc)) && of(t).turns[pc % WatchHost::kPlaces].is_up();
   if (is_sampled && !is_ignored(t, op) && is_programs_own(t, pc))
-    take_sample(of(t), address, size, op, pc, By::Interceptor);
+    sample_in_turn(of(t), address, size, op, pc, By::Interceptor);
 }
 void begin_block(Thread&, uintptr_t address, uintptr_t size) {
   if (slots::any()) slots::forget(address, size);

@@ -9,37 +9,17 @@
 #include "core/event.h"
 #include "runtime/host.h"
 #include "watch/slots.h"
+#include "watch/turns.h"
 
 namespace pf::rt {
 
 class WatchHost {
  public:
-  // Samples without a slot, one right after the other. In a hot loop most are not even tried: to look at the time costs more than the access.
-  class Refusals {
-   public:
-    // Whether to leave this one out.
-    bool is_hopeless() {
-      if (to_skip_ == 0) return false;
-      --to_skip_;
-      return true;
-    }
-    // One more. How many were left out since the last.
-    uint32_t note() {
-      const uint32_t skipped = next_;
-      next_ = ++in_a_row_ / kFew < kMost ? in_a_row_ / kFew : kMost;
-      to_skip_ = next_;
-      return skipped;
-    }
-    void end() { in_a_row_ = next_ = 0; }
-
-   private:
-    static constexpr uint32_t kFew = 8, kMost = 64;
-    uint32_t in_a_row_ = 0, next_ = 0, to_skip_ = 0;
-  };
+  static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
 
   struct HostThread : Thread {
     watch::Clock clock;
-    Refusals refusals;
+    watch::Turn turns[kPlaces];
   };
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -60,23 +40,50 @@ class WatchHost {
     if (g_places[pc % kPlaces] != 0) look_at(t, address, size, kOp, pc);
   }
 
-  // --- atomics: `real` makes the operation itself ---
+  // --- atomics: `real` makes the operation itself, in the order asked for ---
+  //
+  // Samples that were taken since an operation began are none of its business: their threads may have acquired what it released. So,
+  // if nobody watched the memory before, nobody needs to be looked for afterwards. Threads share nothing here, and a
+  // signal may come in between: its handler ticks when it begins and when it ends.
+
+  // The thread, if all that an atomic operation there means is that it synchronizes.
+  [[gnu::always_inline]] static HostThread* synchronizing_thread(uintptr_t address, unsigned size) {
+    Thread* t = self;
+    return t != nullptr && !may_be_watched(address, size) ? &of(*t) : nullptr;
+  }
+  template <class Real>
+  [[gnu::always_inline]] static auto unwatched_atomic(HostThread& t, Op op, MemoryOrder order, Real real) {
+    ++t.accesses;
+    if (op != Op::AtomicLoad && releases(order)) synchronize(t);
+    const auto result = real();
+    if (op != Op::AtomicStore && acquires(order)) synchronize(t);
+    return result;
+  }
+  template <class Real>
+  [[gnu::always_inline]] static bool unwatched_compare_exchange(HostThread& t, MemoryOrder success, MemoryOrder failure,
+                                                                Real real) {
+    ++t.accesses;
+    if (releases(success)) synchronize(t);
+    const bool done = real();
+    if (acquires(done ? success : failure)) synchronize(t);
+    return done;
+  }
 
   template <class Real>
   static auto atomic(HostThread& t, uintptr_t address, unsigned size, Op op, MemoryOrder order, uintptr_t pc,
                      Real real) {
-    const Atomic around(t, order);
-    const auto result = real();
-    around.done(address, size, op, order, pc);
+    const uint64_t before = __atomic_load_n(&watch::g_samples_taken, __ATOMIC_ACQUIRE);
+    const auto result = unwatched_atomic(t, op, order, real);
+    meet(t, address, size, op, pc, before);
     return result;
   }
   // A compare-exchange is a read-modify-write or, when it fails, a load: known only once it is done.
   template <class Real>
   static bool compare_exchange(HostThread& t, uintptr_t address, unsigned size, MemoryOrder success,
                                MemoryOrder failure, uintptr_t pc, Real real) {
-    const Atomic around(t, success);
-    const bool done = real();
-    around.done(address, size, done ? Op::AtomicRmw : Op::AtomicLoad, done ? success : failure, pc);
+    const uint64_t before = __atomic_load_n(&watch::g_samples_taken, __ATOMIC_ACQUIRE);
+    const bool done = unwatched_compare_exchange(t, success, failure, real);
+    meet(t, address, size, done ? Op::AtomicRmw : Op::AtomicLoad, pc, before);
     return done;
   }
 
@@ -90,40 +97,37 @@ class WatchHost {
   // An access that the program makes through us, or that is announced to us: with which samples does it race? Not with those
   // that were taken after `latest`.
   static void meet(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc, uint64_t latest = ~uint64_t{0}) {
-    if (watch::slots::any()) [[unlikely]]
+    if (may_be_watched(address, size)) [[unlikely]]
       meet_samples(t, address, size, op, pc, latest);
+  }
+  static bool may_be_watched(uintptr_t address, uintptr_t size) {
+    const bool is_in_one_granule = (address & 7) + size <= 8;
+    return is_in_one_granule ? watch::slots::may_be_watched(address) : watch::slots::any();
+  }
+
+  // Whether a lock means no more than that the thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
+  // where it is used (intercept/lock_memory.h).
+  static bool is_mere_synchronization(uintptr_t memory, uintptr_t pc) {
+    return g_places[pc % kPlaces] == 0 && !watch::slots::may_be_watched(memory);
   }
 
  private:
-  // Before and after an atomic operation. Samples that were taken since it began are none of its business: their threads may have
-  // acquired what it released.
-  class Atomic {
-   public:
-    Atomic(HostThread& t, MemoryOrder order)
-        : thread_(t), scope_(t), before_(__atomic_load_n(&watch::g_samples_taken, __ATOMIC_ACQUIRE)) {
-      ++t.accesses;
-      if (order != MemoryOrder::Relaxed) synchronize(t);
-    }
-    void done(uintptr_t address, unsigned size, Op op, MemoryOrder order, uintptr_t pc) const {
-      if (order != MemoryOrder::Relaxed) synchronize(thread_);
-      meet(thread_, address, size, op, pc, before_);
-    }
-
-   private:
-    HostThread& thread_;
-    Scope scope_;
-    uint64_t before_;
-  };
-
   [[gnu::noinline, gnu::cold]] static void meet_samples(Thread& t, uintptr_t address, uintptr_t size, Op op,
                                                         uintptr_t pc, uint64_t latest);
   [[gnu::noinline]] static void look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
-  [[gnu::noinline]] static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
+  // In a hot loop most executions end here, without a register saved.
+  static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
+    const bool is_turn = (g_places[pc % kPlaces] & kSampled) != 0 && of(t).turns[pc % kPlaces].is_up();
+    if (is_turn || may_be_watched(address, size)) [[unlikely]]
+      look_closely(t, address, size, op, pc, is_turn);
+  }
+  [[gnu::noinline, gnu::cold]] static void meet_and_look(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
+  [[gnu::noinline]] static void look_closely(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc,
+                                             bool is_turn);
 
  public:
   // By the lower bits of a program counter: whether accesses there are sampled, or compared since there are no breakpoints.
   enum Place : uint8_t { kSampled = 1, kCompared = 2 };
-  static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
   static constinit inline uint8_t g_places[kPlaces] = {};
 };
 

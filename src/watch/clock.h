@@ -10,14 +10,22 @@ struct Clock {
   uint64_t seen = 0;  // how many samples had been taken in the whole program at the last tick
 };
 
-extern uint64_t g_samples_taken;
+alignas(64) extern uint64_t g_samples_taken;  // a line of its own: all threads read it all the time
 
 // The thread synchronizes: call it before anything that others may acquire, and after anything that was acquired. So, while
 // `ticks` is what it was, nobody can have come after what the thread did since; and while `seen` is below the number of
 // a sample, the thread cannot have come after anything that was done since that sample.
+//
+// A handler of a signal may come at any instruction of it, and tick, too. Nothing of that is lost: the count is one instruction,
+// and a number that was stored late is stored again. For the asymmetric rule the count alone will do.
+inline void count(Clock& c) { __asm__ volatile("incq %0" : "+m"(c.ticks) : : "memory", "cc"); }
 inline void tick(Clock& c) {
-  __atomic_store_n(&c.ticks, c.ticks + 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&c.seen, __atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+  count(c);
+  uint64_t taken;
+  do {
+    taken = __atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&c.seen, taken, __ATOMIC_RELEASE);
+  } while (__atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE) != taken);
 }
 
 }  // namespace pf::watch

@@ -9,7 +9,7 @@
 
 namespace pf::watch {
 
-constinit uint64_t g_samples_taken = 0;
+alignas(64) constinit uint64_t g_samples_taken = 0;
 
 Part part_of(uintptr_t address, uintptr_t size) {
   unsigned length = 8;
@@ -23,9 +23,16 @@ uint64_t nanoseconds() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+uint64_t processor_nanoseconds() {
+  timespec now{};
+  kernel::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 namespace slots {
 
-constinit uint32_t g_waiting = 0;
+alignas(64) constinit uint8_t g_watched[kWatched] = {};
+constinit uint32_t g_waiting = 0;  // beside it: changed as rarely
 
 namespace {
 
@@ -54,8 +61,8 @@ constinit Slot g_slots[kBreakpoints] = {};
 constinit unsigned g_count = 0;
 constinit bool g_hardware = false;
 constinit Settings g_settings;
-constinit uint64_t g_resume = 0;  // no arming before
-constinit Statistics g_statistics = {};
+constinit uint64_t g_resume = 0;                     // no arming before
+alignas(64) constinit Statistics g_statistics = {};  // written by all
 
 void count(uint64_t& what) { __atomic_fetch_add(&what, 1, __ATOMIC_RELAXED); }
 
@@ -78,11 +85,21 @@ uint64_t ticket_of(uint64_t generation, unsigned index) { return generation * kB
 Slot& slot_of(uint64_t ticket) { return g_slots[ticket % kBreakpoints]; }
 unsigned index_of(const Slot& s) { return static_cast<unsigned>(&s - g_slots); }
 
+// Of the owner of a slot, when its sample begins to wait, and when it no longer does.
+void begin_to_wait(const Slot& s) {
+  __atomic_fetch_add(&g_watched[watched_place(s.sample.address)], 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
+}
+void end_waiting(const Slot& s) {
+  __atomic_fetch_sub(&g_watched[watched_place(s.sample.address)], 1, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&g_waiting, 1, __ATOMIC_RELAXED);
+}
+
 bool own(Slot& s, uint64_t state) {
   if (!__atomic_compare_exchange_n(&s.state, &state, state_of(generation(state), Changing), false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED))
     return false;
-  if (phase(state) == Waiting) __atomic_fetch_sub(&g_waiting, 1, __ATOMIC_RELAXED);
+  if (phase(state) == Waiting) end_waiting(s);
   return true;
 }
 
@@ -92,10 +109,10 @@ void lose_hardware() { __atomic_store_n(&g_hardware, false, __ATOMIC_RELAXED); }
 void resume_after(uint64_t from, uint64_t cost) { set(g_resume, from + g_settings.pause * cost); }
 
 void disarm(const Slot& s) {
-  const uint64_t began = nanoseconds();
+  const uint64_t began = processor_nanoseconds();
   if (!breakpoints::disarm(index_of(s))) lose_hardware();
-  const uint64_t now = nanoseconds(), resume = relaxed(g_resume);
-  resume_after(resume > now ? resume : now, now - began);
+  const uint64_t cost = processor_nanoseconds() - began, now = nanoseconds(), resume = relaxed(g_resume);
+  resume_after(resume > now ? resume : now, cost);
 }
 
 void free(Slot& s) {
@@ -155,11 +172,12 @@ Slot* slot_for(uint64_t now) {
   return s;
 }
 
-void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket, uint64_t began) {
+void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket) {
   const On on = sample.write ? On::Access : On::Write;
+  const uint64_t began = processor_nanoseconds();
   if (!breakpoints::arm(index_of(s), sample.address, sample.length, on, ticket)) lose_hardware();
-  const uint64_t now = nanoseconds();
-  resume_after(now, now - began + kTrapCost);
+  const uint64_t cost = processor_nanoseconds() - began;
+  resume_after(nanoseconds(), cost + kTrapCost);
 }
 
 bool is_race(const Slot& s, const Clock& clock) {
@@ -208,6 +226,7 @@ bool take_behind(const Slot& told, const Clock& clock, Sample& with) {
 
 Started start_with(const breakpoints::Opened& opened) {
   for (Slot& s : g_slots) s.state = state_of(generation(s.state) + 1, Free);
+  for (uint8_t& watched : g_watched) watched = 0;
   g_waiting = 0;
   g_resume = 0;
   g_hardware = opened.count != 0;
@@ -251,11 +270,11 @@ uint64_t arm(const Sample& sample) {
   __atomic_store_n(&s->state, state_of(fresh, Changing), __ATOMIC_RELEASE);
   fill(*s, sample, now);
   count(g_statistics.armed);
-  __atomic_fetch_add(&g_waiting, 1, __ATOMIC_RELAXED);
+  begin_to_wait(*s);
   __atomic_store_n(&s->state, state_of(fresh, Waiting), __ATOMIC_RELEASE);
   // Last, since threads trap as soon as they have it. Should the sample be taken before all have it, the breakpoint stays where it is
   // until the next trap, which finds nobody waiting.
-  if (is_hardware()) set_breakpoint(*s, sample, ticket, now);
+  if (is_hardware()) set_breakpoint(*s, sample, ticket);
   return ticket;
 }
 

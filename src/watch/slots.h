@@ -35,6 +35,8 @@ Part part_of(uintptr_t address, uintptr_t size);
 
 // Of a clock that does not go back.
 uint64_t nanoseconds();
+// Of this thread: what it waited for a processor is not in it. A system call.
+uint64_t processor_nanoseconds();
 
 namespace slots {
 
@@ -68,6 +70,14 @@ bool wait(uint64_t ticket, uint64_t nanoseconds);
 // Whether any slot is in use: a load.
 extern uint32_t g_waiting;
 inline bool any() { return __atomic_load_n(&g_waiting, __ATOMIC_RELAXED) != 0; }
+
+// Whether one may be for the 8 aligned bytes of this address: a load, by its lower bits.
+inline constexpr unsigned kWatched = 256;
+extern uint8_t g_watched[kWatched];
+inline unsigned watched_place(uintptr_t address) { return address / 8 % kWatched; }
+inline bool may_be_watched(uintptr_t address) {
+  return __atomic_load_n(&g_watched[watched_place(address)], __ATOMIC_RELAXED) != 0;
+}
 
 // The thread of `clock` makes an access. True: it races with the sample, which is out of its slot now. Call it right before the access; or
 // after it, with `latest` = g_samples_taken from before: whoever sampled since may have acquired what the access released.

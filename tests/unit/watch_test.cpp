@@ -1,5 +1,6 @@
 // Breakpoint slots: what fires, what does not, and what is left of a sample that is over. Each test has the slots to itself.
 #include <gtest/gtest.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "watch/slots.h"
+#include "watch/turns.h"
 
 namespace pf::watch {
 namespace {
@@ -360,6 +362,68 @@ TEST_F(Slots, AWaitEndsWithTheSample) {
   const uint64_t again = arm(1, true);
   EXPECT_TRUE(slots::wait(again, 1'000'000));
   EXPECT_TRUE(slots::finish(again));
+}
+
+TEST_F(Slots, OnlyWatchedBytesMayBeWatched) {
+  const uint64_t ticket = arm(1, true);
+  ASSERT_NE(ticket, 0U);
+  EXPECT_TRUE(slots::may_be_watched(at(1)));
+  EXPECT_FALSE(slots::may_be_watched(at(2)));
+  EXPECT_TRUE(slots::finish(ticket));
+  EXPECT_FALSE(slots::may_be_watched(at(1)));
+}
+
+// Ticks of a thread and of a handler that comes at any of its instructions.
+Clock interrupted;
+std::atomic<uint64_t> interruptions;
+void tick_too(int) {
+  g_samples_taken = g_samples_taken + 1;
+  tick(interrupted);
+  ++interruptions;
+}
+
+TEST(Clock, NoTickIsLostToAHandler) {
+  struct sigaction action{}, before{};
+  action.sa_handler = &tick_too;
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const itimerval often{{0, 20}, {0, 20}}, never{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+  uint64_t ticks = 0;
+  for (bool late = false; !late && (interruptions < 2000 || ticks < 1'000'000); ++ticks) {
+    tick(interrupted);
+    const uint64_t so_far = interruptions;
+    const bool differ = interrupted.seen != g_samples_taken;
+    late = differ && interruptions == so_far;
+    EXPECT_FALSE(late) << "what the handler saw was forgotten";
+  }
+  ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(interrupted.ticks, ticks + interruptions);
+}
+
+// Two instructions, one that runs a thousand times as often, take the time of a program in turns.
+TEST(Turns, RareCodeHasItsShareAndTheTimeIsSeldomLookedAt) {
+  constexpr uint64_t kLongest = 10'000'000, kHot = 100, kCold = 100'000, kEnd = 2'000'000'000;  // nanoseconds
+  Turn turns[2];
+  Rest rests[2];
+  uint64_t samples[2] = {}, looks = 0;
+  const auto execute = [&](int i, uint64_t now) {
+    if (!turns[i].is_up()) return;
+    ++looks;
+    if (now >= rests[i].until()) {
+      rests[i].begin(now, kLongest);
+      ++samples[i];
+    }
+    turns[i].wait(now, rests[i].until());
+  };
+  for (uint64_t now = 1; now < kEnd; now += kHot) {
+    execute(0, now);
+    if (now % kCold < kHot) execute(1, now);
+  }
+  EXPECT_GE(samples[0], kEnd / kLongest / 2);
+  EXPECT_LE(samples[0], kEnd / kLongest + 10);
+  EXPECT_GE(samples[1], kEnd / kLongest / 2);
+  EXPECT_LT(looks, kEnd / kHot / 1000);
 }
 
 TEST(Part, IsWhatOneBreakpointCanWatch) {

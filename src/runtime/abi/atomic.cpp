@@ -53,54 +53,85 @@ T load_value(const volatile T* a) {
   return __atomic_load_n(a, __ATOMIC_SEQ_CST);
 }
 
+// A host that keeps no order of atomics itself: they are made in the order asked for, and mostly it only wants to know the thread.
+template <class H>
+concept LeavesOrderToTheCpu = requires { H::synchronizing_thread(uintptr_t{}, 0U); };
+
 // Always true: an operation has a result.
 template <class T>
-bool store_value(volatile T* a, T value) {
+bool store_value(volatile T* a, T value, int order) {
   if constexpr (sizeof(T) == 16) {
     modify<T>(a, [value](T) { return value; });
+  } else if (LeavesOrderToTheCpu<Host> && order_of(order) != MemoryOrder::SeqCst) {
+    __atomic_store_n(a, value, __ATOMIC_RELEASE);
   } else {
     __atomic_store_n(a, value, __ATOMIC_SEQ_CST);
   }
   return true;
 }
 
+template <class Told>
+[[gnu::noinline]] auto out_of_line(Told told) {
+  return told();
+}
+
+template <class H, class T, class Real>
+[[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
+  const auto told = [=] {
+    Thread* t = program_thread();
+    if (t == nullptr) return real();
+    return H::atomic(of(*t), address_of(a), sizeof(T), op, order_of(order), pc, real);
+  };
+  if constexpr (!LeavesOrderToTheCpu<H>)
+    return told();
+  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
+    return H::unwatched_atomic(*t, op, order_of(order), real);
+  } else {
+    return out_of_line(told);
+  }
+}
+
 template <class T>
 T load(const volatile T* a, int order, uintptr_t pc) {
-  Thread* t = program_thread();
-  if (t == nullptr) return load_value(a);
-  return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicLoad, order_of(order), pc,
-                      [a] { return load_value(a); });
+  return make<Host>(const_cast<volatile T*>(a), Op::AtomicLoad, order, pc, [a] { return load_value(a); });
 }
 
 template <class T>
 void store(volatile T* a, T value, int order, uintptr_t pc) {
-  const auto real = [a, value] { return store_value(a, value); };
-  if (Thread* t = program_thread(); t != nullptr) {
-    Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicStore, order_of(order), pc, real);
-  } else {
-    real();
-  }
+  make<Host>(a, Op::AtomicStore, order, pc, [a, value, order] { return store_value(a, value, order); });
 }
 
 template <class T, class F>
 T rmw(volatile T* a, int order, uintptr_t pc, F next) {
-  const auto real = [a, next] { return modify<T>(a, next); };
-  Thread* t = program_thread();
-  if (t == nullptr) return real();
-  return Host::atomic(of(*t), address_of(a), sizeof(T), Op::AtomicRmw, order_of(order), pc, real);
+  return make<Host>(a, Op::AtomicRmw, order, pc, [a, next] { return modify<T>(a, next); });
+}
+
+template <class H, class T, class Real>
+[[gnu::always_inline]] inline bool compare_by(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
+  const auto told = [=] {
+    Thread* t = program_thread();
+    if (t == nullptr) return real();
+    return H::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
+  };
+  if constexpr (!LeavesOrderToTheCpu<H>)
+    return told();
+  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
+    return H::unwatched_compare_exchange(*t, order_of(success), order_of(failure), real);
+  } else {
+    return out_of_line(told);
+  }
 }
 
 template <class T>
-bool compare_exchange(volatile T* a, T* expected, T desired, int success, int failure, uintptr_t pc) {
+[[gnu::always_inline]] inline bool compare_exchange(volatile T* a, T* expected, T desired, int success, int failure,
+                                                    uintptr_t pc) {
   const auto real = [=] {
     const T found = exchange_if<T>(a, *expected, desired);
     const bool done = found == *expected;
     if (!done) *expected = found;
     return done;
   };
-  Thread* t = program_thread();
-  if (t == nullptr) return real();
-  return Host::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
+  return compare_by<Host>(a, success, failure, pc, real);
 }
 
 }  // namespace

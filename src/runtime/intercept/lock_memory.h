@@ -22,14 +22,19 @@ void used(Thread& t, T* object, uintptr_t pc) {
   if (counts(t, pc)) note_read(t, object, 1, pc);
 }
 
+// What a thread's first use reads.
+template <class T>
+uintptr_t first_use_of(const volatile T* object) {
+  return address_of(object) + (sizeof(T) > 8 ? 8 : 0);
+}
+
 template <class T>
 void about_to_use(Thread& t, T* object, uintptr_t pc) {
   const uintptr_t address = address_of(object);
   uintptr_t& met = t.met_locks[(address >> 3 ^ address >> 9) % Thread::kMetLocks];
   if (met == address || !counts(t, pc)) return;
   met = address;
-  constexpr uintptr_t kOwnBytes = sizeof(T) > 8 ? 8 : 0;
-  note_read(t, reinterpret_cast<const char*>(address + kOwnBytes), 1, pc);
+  note_read(t, reinterpret_cast<const char*>(first_use_of(object)), 1, pc);
 }
 
 }  // namespace pf::rt::lock_memory

@@ -7,6 +7,7 @@
 #include "runtime/intercept/intercept.h"
 #include "runtime/intercept/lock_memory.h"
 #include "runtime/options.h"
+#include "runtime/this_detector.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -43,16 +44,47 @@ int made(int result, Lock* lock, uintptr_t pc) {
   return result;
 }
 
+// A robust mutex whose owner died is taken all the same.
+bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
+
 // `real` takes the lock, or fails.
 template <class Lock, class Real>
-int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+[[gnu::noinline]] int take_and_tell(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
   Thread* t = current();
   if (t == nullptr || t->inside != 0) return real();
   lock_memory::about_to_use(*t, lock, pc);
   const int result = real();
-  if (result != 0 && result != EOWNERDEAD) return result;  // a robust mutex whose owner died is taken all the same
+  if (!is_taken(result)) return result;
   lock_taken(*t, address_of(lock), mode, pc);
   lock_memory::used(*t, lock, pc);
+  return result;
+}
+
+template <class H>
+void synchronize(Thread& t) {
+  if constexpr (requires { H::synchronize(t); }) H::synchronize(t);
+}
+// The thread, where a lock means no more to the host than that its thread synchronizes; null where it does.
+template <class H>
+Thread* synchronizing_thread(uintptr_t lock, uintptr_t pc) {
+  if constexpr (requires { H::is_mere_synchronization(lock, pc); }) {
+    Thread* t = self;
+    return t != nullptr && t->inside == 0 && H::is_mere_synchronization(lock, pc) ? t : nullptr;
+  }
+  return nullptr;
+}
+
+template <class Lock, class Real>
+[[gnu::always_inline]] inline int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+  Thread* t = synchronizing_thread<Host>(lock_memory::first_use_of(lock), pc);
+  if (t == nullptr) [[unlikely]]
+    return take_and_tell(lock, mode, pc, real);
+  const int result = real();
+  if (result == 0 && hold_alone(*t, address_of(lock), mode)) [[likely]] {
+    synchronize<Host>(*t);
+  } else if (is_taken(result)) {
+    lock_taken(*t, address_of(lock), mode, pc);
+  }
   return result;
 }
 
@@ -72,11 +104,18 @@ bool will_refuse(const pthread_mutex_t* m) {
 }
 
 template <class Lock>
-void giving_up(Lock* lock, uintptr_t pc) {
+[[gnu::noinline]] void tell_of_giving_up(Lock* lock, uintptr_t pc) {
   Thread* t = current();
   if (t == nullptr || t->inside != 0) return;
   lock_memory::used(*t, lock, pc);
   lock_given_up(*t, address_of(lock), pc);
+}
+
+template <class Lock>
+[[gnu::always_inline]] inline void giving_up(Lock* lock, uintptr_t pc) {
+  Thread* t = synchronizing_thread<Host>(address_of(lock), pc);
+  if (t == nullptr || !let_go_alone(*t, address_of(lock))) return tell_of_giving_up(lock, pc);
+  synchronize<Host>(*t);
 }
 
 template <class Lock>

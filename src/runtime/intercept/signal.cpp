@@ -115,6 +115,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
   leave_function(*t);
   leave_function(*t);
   literace::look_at_top(*t);
+  host::resumed(*t);
   t->inside = inside;
 }
 

@@ -19,7 +19,8 @@ using namespace pf::rt;
 using std::size_t;
 
 [[gnu::always_inline]] static inline void tick() {
-  if (Thread* t = self; t != nullptr) pf::watch::tick(WatchHost::of(*t).clock);
+  if (Thread* t = self; t != nullptr) [[likely]]
+    pf::watch::count(WatchHost::of(*t).clock);
 }
 
 // A function whose effect others may acquire.

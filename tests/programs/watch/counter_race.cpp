@@ -9,7 +9,7 @@
 int counter;
 
 void count() {
-  for (int i = 0; i < 2000000; ++i) {
+  for (int i = 0; i < 20000000; ++i) {
     ++counter;
     use(&counter);
   }

@@ -1,10 +1,11 @@
 // Everything that orders, with every access sampled: no false alarm, whatever the moment that a breakpoint is set and traps.
 // RUN: %cxx -O1 %s -o %t
-// RUN: %with "clockrace,rate=100%%,overhead=50%% clockrace,rate=100%%,overhead=50%%,symmetric" %norace %t 3000
-// RUN: %with "collision,rate=100%%,delay=200us,overhead=50%%" %norace %t 30
-// RUN: env PHOTOFINISH_OPTIONS=breakpoints=0 %with "clockrace,rate=100%% clockrace,rate=100%%,symmetric" %norace %t 3000
+// RUN: %with "clockrace,rate=100%%,overhead=100%% clockrace,rate=100%%,overhead=100%%,symmetric" %norace %t 800
+// RUN: %with "collision,rate=100%%,delay=200us,overhead=100%%" %norace %t 30
+// RUN: env PHOTOFINISH_OPTIONS=breakpoints=0 %with "clockrace,rate=100%%,overhead=100%% clockrace,rate=100%%,overhead=100%%,symmetric" %norace %t 3000
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -164,6 +165,38 @@ void with_atomics(int) {
   for (int i = 0; i < rounds; ++i) counter.fetch_add(1, std::memory_order_relaxed);
 }
 
+// A handler comes at any moment, also when a lock is about to be given up, and works on what the lock guards if its thread still has it.
+std::atomic<int> owner;
+thread_local int me;
+void work_on_signal(int) {
+  if (owner.load(std::memory_order_relaxed) == me) ++plain[10];
+}
+void with_signals_on(int own) {
+  me = own + 1;
+  for (int i = 0; i < rounds; ++i) {
+    for (int nobody = 0; !owner.compare_exchange_weak(nobody, me, std::memory_order_acquire); nobody = 0)
+      std::this_thread::yield();
+    ++plain[10];
+    owner.store(0, std::memory_order_release);
+  }
+}
+void with_signals() {
+  signal(SIGUSR1, &work_on_signal);
+  std::atomic<int> at_work = 2;
+  const auto body = [&](int own) {
+    with_signals_on(own);
+    --at_work;
+  };
+  std::thread one(body, 0), two(body, 1);
+  while (at_work != 0) {
+    pthread_kill(one.native_handle(), SIGUSR1);
+    pthread_kill(two.native_handle(), SIGUSR1);
+    usleep(50);
+  }
+  one.join();
+  two.join();
+}
+
 int main(int, char** arguments) {
   rounds = atoi(arguments[1]);
   pthread_barrier_init(&barrier, nullptr, 2);
@@ -176,4 +209,5 @@ int main(int, char** arguments) {
     run(body);
   }
   with_threads();
+  with_signals();
 }

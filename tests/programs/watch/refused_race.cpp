@@ -20,7 +20,7 @@
 int counter;
 
 void count() {
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < 20000000; ++i) {
     ++counter;
     use(&counter);
   }
