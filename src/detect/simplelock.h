@@ -42,7 +42,6 @@ struct SimpleLock : Hybrid<Env> {
   static constexpr const EngineInfo& kInfo = kSimpleLockInfo;
   enum Rule : unsigned { SeenBefore, NoMoreLocks, NewPeriod, Superseded };
 
-  static constexpr bool kSettles = true;
   enum Kind : uint8_t { Read = 0, Write = 1, AtomicRead = 2, AtomicWrite = 3 };
 
   static constexpr unsigned kLockBits = 30;
@@ -52,7 +51,7 @@ struct SimpleLock : Hybrid<Env> {
     uint32_t locks : kLockBits;  // how many protected it
     uint32_t kind : 2;
   };
-  using Queue = Array<Entry, Env, 2>;  // enough for most variables
+  using Queue = Array<Entry, Env, Env::kConcurrent ? 4 : 2>;  // enough for most variables
   struct Var {
     Queue seen;  // by all threads, oldest first: each thread has a queue of every kind in it
   };
@@ -86,7 +85,6 @@ struct SimpleLock : Hybrid<Env> {
     const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0) & kMaxLocks, kKind};
     if (is_seen(x.seen, now, env)) {
       env.count(SeenBefore);
-      if (env.queue_length != 0) env.settle();
       return;
     }
     check(t, x.seen, now, env);
@@ -131,7 +129,6 @@ struct SimpleLock : Hybrid<Env> {
       oldest = i;
     }
     env.count(NewPeriod);
-    if (env.queue_length != 0) env.settle();
     if (own == 1 && env.queue_length == 1) {
       queue[oldest] = now;
       return;
@@ -140,17 +137,14 @@ struct SimpleLock : Hybrid<Env> {
     queue.push(now, env);
   }
 
-  // With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
+  // Of one weak epoch, for which any tick of it may stand (core/hybrid.h). With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
   static bool same_entry(const Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) return e.weak == now.weak;
+    if (env.queue_length != 0) return e.weak.slot() == now.weak.slot() && e.weak.clock() >= now.weak.clock();
     return Base::same_kind(e, now) && (e.locks == 0) == (now.locks == 0);
   }
 
   static void merge(Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) {
-      if (now.locks > e.locks) return;
-      env.settle();
-    }
+    if (env.queue_length != 0 && now.locks > e.locks) return;
     env.count(NoMoreLocks);
     e = now;
   }

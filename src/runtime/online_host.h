@@ -10,6 +10,7 @@
 #include "detect/library_fasttrack.h"
 #include "detect/pacer.h"
 #include "runtime/compact.h"
+#include "runtime/compact_counts.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/lessons.h"
@@ -36,6 +37,10 @@ struct StoreOf<FastTrack<OnlineEnv>> {
 template <>
 struct StoreOf<LibraryFastTrack<OnlineEnv>> {
   using Type = CompactStore<LibraryFastTrack<OnlineEnv>>;
+};
+template <>
+struct StoreOf<SimpleLock<OnlineEnv>> {
+  using Type = CompactStore<SimpleLock<OnlineEnv>>;
 };
 template <>
 struct StoreOf<Pacer<OnlineEnv>> {

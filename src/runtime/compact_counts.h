@@ -1,0 +1,163 @@
+// SimpleLock's variables as words (compact.h): an entry of its queue is a mark. What a mark has no room for is known otherwise.
+//
+// - The epoch of a mark is the access's in the full order. The weak order ticks with it (core/hybrid.h), and who knows weakly of one tick of a weak
+//   epoch knows of them all: so it serves for both.
+// - How many locks protected the access goes with its number, which is of one operation with one chain of held locks: a byte for each. Marks become one only
+//   if they have had as many. Should the count of an access not be what its number says, it is kept in pieces.
+// - Entries of one byte are of different threads or kinds, since a queue has one entry of each. With longer queues all is in pieces.
+//
+// Reads without a lock, when several threads have them, are a set of readers, as with FastTrack; those with locks change too often for that.
+#pragma once
+#include <optional>
+
+#include "detect/simplelock.h"
+#include "runtime/compact.h"
+
+namespace pf::rt {
+
+template <>
+struct CompactForm<SimpleLock<OnlineEnv>> {
+  using D = SimpleLock<OnlineEnv>;
+  using Store = CompactStore<D>;
+  using Var = D::Var;
+  using Entry = D::Entry;
+  struct Loaded : Var {
+    ReadSet<OnlineEnv> set;  // of readers that it came from
+  };
+  static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
+  static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
+
+  static WideEpoch epoch(const D::Thread& t) {
+    const bool is_one_clock = t.weak.slot == t.full.slot && t.weak.now == t.full.now;
+    return is_one_clock ? D::period(t) : WideEpoch{t.full.slot, WideEpoch::kMaxClock};
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool fits(OnlineEnv::Access a, uint64_t period, OnlineEnv& env) {
+    env.period = period;
+    return period != Store::kNoEpoch && a.id < 1U << groups::kCodeBits && env.queue_length == 1 &&
+           note_count(a.id, env.locks_for(env.held(), writes(kOp)));
+  }
+  static bool may_be_one(groups::Code a, groups::Code b) { return count(a) == count(b); }
+  static void note_one(groups::Code of, groups::Code one) {
+    __atomic_store_n(&g_counts[one], __atomic_load_n(&g_counts[of], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  }
+
+  [[gnu::always_inline]] static Loaded variable(const auto& c, uint64_t bytes, OnlineEnv& env) {
+    Loaded x{};
+    if ((c.mark[1] & bytes) != 0) set(x, c.mark[1], env);
+    if ((c.mark[0] & bytes) != 0) set(x, c.mark[0], env);
+    return x;
+  }
+  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv& env) {
+    const Mark<OnlineEnv> m = Store::decode(mark);
+    x.seen.push({{m.epoch, m.epoch, m.access}, count(m.access.id), (mark & Store::kWrite) != 0 ? D::Write : D::Read},
+                env);
+  }
+  static void set_readers(Loaded& x, ReadSet<OnlineEnv> readers, OnlineEnv& env) {
+    x.set = readers;
+    readers.for_each([&](const Mark<OnlineEnv>& m) { x.seen.push({{m.epoch, m.epoch, m.access}, 0, D::Read}, env); });
+  }
+  static void set_readers(Var& x, ReadSet<OnlineEnv> readers, OnlineEnv& env) {
+    Loaded loaded{x, {}};
+    set_readers(loaded, readers, env);
+    x = loaded;
+    readers.clear(env);
+  }
+
+  // The latest first.
+  [[gnu::always_inline]] static void add_marks(auto& two, const Loaded& x, uint64_t bytes, const OnlineEnv& env) {
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      if (is_new(x.seen[i], env)) two.add(mark(x.seen[i]) | bytes);
+    }
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      if (!is_new(x.seen[i], env)) two.add(mark(x.seen[i]) | bytes);
+    }
+  }
+  [[gnu::always_inline]] static bool has_readers(const Var& x) {
+    uint32_t readers = 0;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) readers += is_reader(x.seen[i]);
+    return readers > 1;
+  }
+  [[gnu::always_inline]] static void unload(Var& x, OnlineEnv& env) { x.seen.release(env); }
+
+  [[gnu::always_inline]] static void add(auto& words, Loaded& x, uint64_t bytes, OnlineEnv& env) {
+    const bool many = has_readers(x);
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      if (many && is_reader(x.seen[i])) continue;
+      const unsigned at = Store::add_mark(words, mark(x.seen[i]) | bytes);
+      if (is_new(x.seen[i], env)) words.latest = at;
+    }
+    if (many) {
+      Store::add_readers(words, readers(x, env) | bytes, env);
+    } else {
+      x.set.clear(env);
+    }
+    unload(x, env);
+  }
+  static void add(auto& words, Var& x, uint64_t bytes, OnlineEnv& env) {
+    Loaded loaded{x, {}};
+    add(words, loaded, bytes, env);
+  }
+  static void note_joined(const Var&, OnlineEnv&) {}  // readers() does
+
+  static unsigned words_of(const Var& x) {
+    if (x.seen.size() > kMaxMore || OnlineEnv::queue_length != 1) return kMaxMore + 1;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      if (!is_mark(x.seen[i])) return kMaxMore + 1;
+    }
+    return x.seen.size();
+  }
+
+ private:
+  static constexpr uint32_t kMaxCount = 0xFE;
+  static constinit inline uint8_t g_counts[1U << groups::kCodeBits] =
+      {};  // by code: one more than the locks; 0 while it is not known
+
+  static uint32_t count(groups::Code code) { return __atomic_load_n(&g_counts[code], __ATOMIC_RELAXED) - 1U; }
+  [[gnu::always_inline]] static bool note_count(groups::Code code, uint32_t locks) {
+    return count(code) == locks || note_count_anew(code, locks);
+  }
+  [[gnu::noinline]] static bool note_count_anew(groups::Code code, uint32_t locks) {
+    uint8_t known = 0;
+    return locks < kMaxCount && (__atomic_compare_exchange_n(&g_counts[code], &known, static_cast<uint8_t>(locks + 1),
+                                                             false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+                                 known == locks + 1);
+  }
+
+  static uint64_t mark(const Entry& e) {
+    return Store::encode({e.full, e.access}, e.kind == D::Write ? Store::kWrite : 0);
+  }
+  static bool is_mark(const Entry& e) {
+    return (e.kind == D::Read || e.kind == D::Write) && Store::fits(Mark<OnlineEnv>{e.full, e.access}) &&
+           e.weak.slot() == e.full.slot() && count(e.access.id) == e.locks;
+  }
+  static bool is_new(const Entry& e, const OnlineEnv& env) { return Store::epoch_bits(e.full) == env.period; }
+  static bool is_reader(const Entry& e) { return e.kind == D::Read && e.locks == 0; }
+
+  // Whose mark in the set was superseded.
+  static std::optional<Slot> gone_from(const Loaded& x) {
+    std::optional<Slot> gone;
+    x.set.for_each([&](const Mark<OnlineEnv>& m) {
+      bool found = false;
+      for (uint32_t i = 0; i < x.seen.size(); ++i) found |= is_reader(x.seen[i]) && x.seen[i].full == m.epoch;
+      if (!found) gone = m.epoch.slot();
+    });
+    return gone;
+  }
+  // The set that it came from, with what has changed since.
+  [[gnu::noinline]] static uint64_t readers(Loaded& x, OnlineEnv& env) {
+    bool joined = false;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      const Entry& e = x.seen[i];
+      if (!is_reader(e)) continue;
+      if (x.set.empty() || !x.set.has(e.full)) x.set.put({e.full, e.access}, env);
+      joined |= is_new(e, env);
+    }
+    while (const auto gone = gone_from(x)) x.set.remove(*gone, env);
+    const uint64_t word = Store::readers_word(x.set.name());
+    if (joined) env.joined = word;
+    return word;
+  }
+};
+
+}  // namespace pf::rt
