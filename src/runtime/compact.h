@@ -29,7 +29,8 @@ class CompactStore {
  public:
   using Var = typename D::Var;
   using Form = CompactForm<D>;
-  using Loaded = typename Form::Loaded;  // a variable made of words
+  using Marks = typename Form::Marks;    // a variable made of marks,
+  using Loaded = typename Form::Loaded;  // or of any words
   using Epoch = OnlineEnv::Epoch;
   struct alignas(16) Cell {
     uint64_t mark[2];
@@ -81,6 +82,12 @@ class CompactStore {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
 
+  // Soon to be visited: what the cell points at may be far away.
+  [[gnu::always_inline]] static void expect(const Cell& cell) {
+    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
+    if ((word & (kFlag | kWrite)) == kFlag) __builtin_prefetch(more(word));
+  }
+
   // An access as marks have it; and f(access, byte) for each that a mark remembers of these bytes.
   static OnlineEnv::Access access(depot::Id id) { return {groups::code_of(id)}; }
   template <class F>
@@ -119,7 +126,7 @@ class CompactStore {
       if (!fits || is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, f);
       return visit_words(cell, old, bytes, env, f);
     }
-    Loaded x = Form::variable(old, bytes, env);
+    Marks x = Form::variable(old, bytes, env);
     env.look_at(bytes);
     f(x);
     Two words;
@@ -132,7 +139,7 @@ class CompactStore {
       unlock(cell, words.first, words.second);
       return Form::unload(x, env);
     }
-    const Loaded copy = x;  // x itself stays in registers
+    const Marks copy = x;  // x itself stays in registers
     put_var(cell, old, bytes, copy, env);
   }
 
@@ -147,8 +154,8 @@ class CompactStore {
     if (empty(cell)) return;
     const Cell old = lock(cell);
     if (bytes == kBytes && (old.mark[1] & kFlag) == 0) return unlock(cell, 0, 0);
-    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
-    visit_words(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
+    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+    visit_words(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
   }
 
  private:
@@ -288,14 +295,20 @@ class CompactStore {
   [[gnu::noinline]] static void visit_words(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
     Words words;
     load(words, old);
-    Loaded x{};
+    if (Form::are_marks(words)) return visit_words_as<Marks>(cell, words, old.mark[1], bytes, env, f);
+    visit_words_as<Loaded>(cell, words, old.mark[1], bytes, env, f);
+  }
+  template <class X, class F>
+  [[gnu::always_inline]] static void visit_words_as(Cell& cell, Words& words, uint64_t second, uint64_t bytes,
+                                                    OnlineEnv& env, F&& f) {
+    X x{};
     const uint64_t part = take(words, bytes, x, env);
     env.look_at(part);
     f(x);
     Form::note_joined(x, env);
     if (part != bytes) visit_rest(words, bytes & ~part, env, f);
     Form::add(words, x, part, env);
-    put(cell, words, old.mark[1], env);
+    put(cell, words, second, env);
   }
   template <class F>
   [[gnu::noinline]] static void visit_rest(Words& words, uint64_t rest, OnlineEnv& env, F&& f) {
@@ -315,7 +328,7 @@ class CompactStore {
     for (unsigned i = 0; i < parts.count; ++i) Form::add(words, parts.at(i).var, parts.at(i).bytes, env);
   }
 
-  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, Loaded x, OnlineEnv& env) {
+  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, Marks x, OnlineEnv& env) {
     Words words;
     for (const uint64_t mark : old.mark) {
       if ((mark & kBytes & ~bytes) != 0) words.add(mark & ~bytes);
@@ -336,7 +349,7 @@ class CompactStore {
   }
 
   // Takes from the words the largest part of `bytes` that has had the same accesses as the lowest of them.
-  template <class X>  // Var or Loaded
+  template <class X>  // Var, Marks or Loaded
   [[gnu::always_inline]] static uint64_t take(Words& words, uint64_t bytes, X& x, OnlineEnv& env) {
     const uint64_t lowest = bytes & -bytes;
     uint64_t part = bytes;
@@ -566,6 +579,7 @@ template <class D>
 struct CompactForm {
   using Store = CompactStore<D>;
   using Var = typename D::Var;
+  using Marks = Var;
   using Loaded = Var;
   static constexpr unsigned kMaxMore = 16,
                             kMaxWords = 2 * kMaxMore;  // of a list; of all parts of a granule, before they are one
@@ -602,6 +616,7 @@ struct CompactForm {
     two.add(x.reads.last, 0, bytes);
     two.add(x.write, Store::kWrite, bytes);
   }
+  static bool are_marks(const auto& /*words*/) { return true; }  // or as if
   static bool has_readers(const Var& x) { return !x.reads.map.empty(); }
   static void unload(const Var&, OnlineEnv&) {}
   // and to any number of words. From here on the reference to a set belongs to its word.

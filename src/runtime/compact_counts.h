@@ -21,11 +21,33 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   using Store = CompactStore<D>;
   using Var = D::Var;
   using Entry = D::Entry;
+  static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
+  static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
+
+  // A queue of marks, of which only what is asked for is decoded.
+  class MarkQueue {
+   public:
+    uint32_t size() const { return count_; }
+    Entry operator[](uint32_t i) const { return entry(marks_[i]); }
+    uint64_t mark(uint32_t i) const { return marks_[i]; }
+    void set(uint32_t i, const Entry& e) { marks_[i] = CompactForm::mark(e); }
+    void push(const Entry& e, OnlineEnv&) { push_mark(CompactForm::mark(e)); }
+    void push_mark(uint64_t mark) { marks_[count_++] = mark; }
+    void release(OnlineEnv&) { count_ = 0; }
+    void remove(uint32_t i) {
+      for (--count_; i < count_; ++i) marks_[i] = marks_[i + 1];
+    }
+
+   private:
+    uint32_t count_ = 0;
+    uint64_t marks_[kMaxMore + 2];  // those of the cell and its list, and one more
+  };
+  struct Marks {
+    MarkQueue seen;
+  };
   struct Loaded : Var {
     ReadSet<OnlineEnv> set;  // of readers that it came from
   };
-  static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
-  static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
 
   static WideEpoch epoch(const D::Thread& t) {
     const bool is_one_clock = t.weak.slot == t.full.slot && t.weak.now == t.full.now;
@@ -42,17 +64,17 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
     __atomic_store_n(&g_counts[one], __atomic_load_n(&g_counts[of], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   }
 
-  [[gnu::always_inline]] static Loaded variable(const auto& c, uint64_t bytes, OnlineEnv& env) {
-    Loaded x{};
+  [[gnu::always_inline]] static Marks variable(const auto& c, uint64_t bytes, OnlineEnv& env) {
+    Marks x;
     if ((c.mark[1] & bytes) != 0) set(x, c.mark[1], env);
     if ((c.mark[0] & bytes) != 0) set(x, c.mark[0], env);
     return x;
   }
-  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv& env) {
-    const Mark<OnlineEnv> m = Store::decode(mark);
-    x.seen.push({{m.epoch, m.epoch, m.access}, count(m.access.id), (mark & Store::kWrite) != 0 ? D::Write : D::Read},
-                env);
+  [[gnu::always_inline]] static void set(Marks& x, uint64_t mark, OnlineEnv&) {
+    x.seen.push_mark(mark & ~Store::kBytes);
   }
+  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv& env) { x.seen.push(entry(mark), env); }
+  static void set_readers(Marks&, ReadSet<OnlineEnv>, OnlineEnv&) {}  // has none
   static void set_readers(Loaded& x, ReadSet<OnlineEnv> readers, OnlineEnv& env) {
     x.set = readers;
     readers.for_each([&](const Mark<OnlineEnv>& m) { x.seen.push({{m.epoch, m.epoch, m.access}, 0, D::Read}, env); });
@@ -65,40 +87,48 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   }
 
   // The latest first.
-  [[gnu::always_inline]] static void add_marks(auto& two, const Loaded& x, uint64_t bytes, const OnlineEnv& env) {
+  [[gnu::always_inline]] static void add_marks(auto& two, const Marks& x, uint64_t bytes, const OnlineEnv& env) {
     for (uint32_t i = 0; i < x.seen.size(); ++i) {
-      if (is_new(x.seen[i], env)) two.add(mark(x.seen[i]) | bytes);
+      if (is_new(x.seen.mark(i), env)) two.add(x.seen.mark(i) | bytes);
     }
     for (uint32_t i = 0; i < x.seen.size(); ++i) {
-      if (!is_new(x.seen[i], env)) two.add(mark(x.seen[i]) | bytes);
+      if (!is_new(x.seen.mark(i), env)) two.add(x.seen.mark(i) | bytes);
     }
   }
-  [[gnu::always_inline]] static bool has_readers(const Var& x) {
+  static bool are_marks(const auto& words) {
+    bool any = false;
+    for (unsigned i = 0; i < words.count; ++i) any |= (words.at[i] & Store::kFlag) != 0;
+    return !any;
+  }
+  [[gnu::always_inline]] static bool has_readers(const auto& x) {
     uint32_t readers = 0;
     for (uint32_t i = 0; i < x.seen.size(); ++i) readers += is_reader(x.seen[i]);
     return readers > 1;
   }
-  [[gnu::always_inline]] static void unload(Var& x, OnlineEnv& env) { x.seen.release(env); }
+  static void unload(const Marks&, OnlineEnv&) {}
 
-  [[gnu::always_inline]] static void add(auto& words, Loaded& x, uint64_t bytes, OnlineEnv& env) {
+  [[gnu::always_inline]] static void add(auto& words, Marks& x, uint64_t bytes, OnlineEnv& env) {
+    if (has_readers(x)) [[unlikely]]
+      return add_loaded(words, x, bytes, env);
+    for (uint32_t i = 0; i < x.seen.size(); ++i) add_mark(words, x.seen.mark(i) | bytes, env);
+  }
+  static void add(auto& words, Loaded& x, uint64_t bytes, OnlineEnv& env) {
     const bool many = has_readers(x);
     for (uint32_t i = 0; i < x.seen.size(); ++i) {
-      if (many && is_reader(x.seen[i])) continue;
-      const unsigned at = Store::add_mark(words, mark(x.seen[i]) | bytes);
-      if (is_new(x.seen[i], env)) words.latest = at;
+      if (!many || !is_reader(x.seen[i])) add_mark(words, mark(x.seen[i]) | bytes, env);
     }
     if (many) {
       Store::add_readers(words, readers(x, env) | bytes, env);
     } else {
       x.set.clear(env);
     }
-    unload(x, env);
+    x.seen.release(env);
   }
   static void add(auto& words, Var& x, uint64_t bytes, OnlineEnv& env) {
     Loaded loaded{x, {}};
     add(words, loaded, bytes, env);
   }
-  static void note_joined(const Var&, OnlineEnv&) {}  // readers() does
+  static void note_joined(const auto&, OnlineEnv&) {}  // readers() does
 
   static unsigned words_of(const Var& x) {
     if (x.seen.size() > kMaxMore || OnlineEnv::queue_length != 1) return kMaxMore + 1;
@@ -127,11 +157,24 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   static uint64_t mark(const Entry& e) {
     return Store::encode({e.full, e.access}, e.kind == D::Write ? Store::kWrite : 0);
   }
+  static Entry entry(uint64_t mark) {
+    const Mark<OnlineEnv> m = Store::decode(mark);
+    return {{m.epoch, m.epoch, m.access}, count(m.access.id), (mark & Store::kWrite) != 0 ? D::Write : D::Read};
+  }
+  [[gnu::always_inline]] static void add_mark(auto& words, uint64_t mark, const OnlineEnv& env) {
+    const unsigned at = Store::add_mark(words, mark);
+    if (is_new(mark, env)) words.latest = at;
+  }
+  [[gnu::noinline]] static void add_loaded(auto& words, const Marks& marks, uint64_t bytes, OnlineEnv& env) {
+    Loaded x{};
+    for (uint32_t i = 0; i < marks.seen.size(); ++i) x.seen.push(marks.seen[i], env);
+    add(words, x, bytes, env);
+  }
   static bool is_mark(const Entry& e) {
     return (e.kind == D::Read || e.kind == D::Write) && Store::fits(Mark<OnlineEnv>{e.full, e.access}) &&
            e.weak.slot() == e.full.slot() && count(e.access.id) == e.locks;
   }
-  static bool is_new(const Entry& e, const OnlineEnv& env) { return Store::epoch_bits(e.full) == env.period; }
+  static bool is_new(uint64_t mark, const OnlineEnv& env) { return (mark & Store::kEpochMask) == env.period; }
   static bool is_reader(const Entry& e) { return e.kind == D::Read && e.locks == 0; }
 
   // Whose mark in the set was superseded.
@@ -151,7 +194,7 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
       const Entry& e = x.seen[i];
       if (!is_reader(e)) continue;
       if (x.set.empty() || !x.set.has(e.full)) x.set.put({e.full, e.access}, env);
-      joined |= is_new(e, env);
+      joined |= is_new(mark(e), env);
     }
     while (const auto gone = gone_from(x)) x.set.remove(*gone, env);
     const uint64_t word = Store::readers_word(x.set.name());

@@ -234,6 +234,7 @@ class OnlineHost {
   // Warm: what is like something just done.
   template <Op kOp, unsigned kSize>
   [[gnu::noinline]] static void access_alike(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
+    Store::expect(*cell);
     const Deed deed = deed_of(of(t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
     if (is_nothing_new<kOp>(of(t), *cell, deed) && (kSize <= 8 || is_nothing_new<kOp>(of(t), cell[1], deed))) return;
     access_slow<kOp>(t, address, kSize, pc);
@@ -283,7 +284,7 @@ class OnlineHost {
       if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
       of(t).env.at = at;
       of(t).env.joined = 0;
-      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
+      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](auto& x) __attribute__((always_inline)) {
         writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
       });
       // A read that is not sampled leaves a set that its thread is not in.
@@ -415,7 +416,7 @@ class OnlineHost {
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if ((touched_only && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);  // what came before met the free, and meets nothing after it
         D::write(t.state, x, Store::access(a), t.env);
@@ -440,7 +441,7 @@ class OnlineHost {
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);
       });
