@@ -124,6 +124,7 @@ class CompactStore {
     const Cell old = lock(cell);
     if (!is_uniform(old, bytes) || !fits) [[unlikely]] {
       if (!fits || is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, f);
+      if (Form::visit_list(cell, old, bytes, env, f)) return;
       return visit_words(cell, old, bytes, env, f);
     }
     Marks x = Form::variable(old, bytes, env);
@@ -617,6 +618,7 @@ struct CompactForm {
     two.add(x.write, Store::kWrite, bytes);
   }
   static bool are_marks(const auto& /*words*/) { return true; }  // or as if
+  static bool visit_list(auto&, const auto&, uint64_t, OnlineEnv&, auto&&) { return false; }
   static bool has_readers(const Var& x) { return !x.reads.map.empty(); }
   static void unload(const Var&, OnlineEnv&) {}
   // and to any number of words. From here on the reference to a set belongs to its word.

@@ -24,23 +24,48 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
   static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
 
-  // A queue of marks, of which only what is asked for is decoded.
+  // A queue of marks, of which only what is asked for is decoded. A mark may be of more than the bytes that are looked at: when it
+  // changes, it stays as it was for the others.
   class MarkQueue {
    public:
+    MarkQueue() = default;
+    explicit MarkQueue(uint64_t bytes) : bytes_(bytes) {}
     uint32_t size() const { return count_; }
     Entry operator[](uint32_t i) const { return entry(marks_[i]); }
     uint64_t mark(uint32_t i) const { return marks_[i]; }
-    void set(uint32_t i, const Entry& e) { marks_[i] = CompactForm::mark(e); }
-    void push(const Entry& e, OnlineEnv&) { push_mark(CompactForm::mark(e)); }
+    void set(uint32_t i, const Entry& e) {
+      leave(marks_[i]);
+      marks_[i] = CompactForm::mark(e) | bytes_;
+    }
+    void push(const Entry& e, OnlineEnv&) { push_mark(CompactForm::mark(e) | bytes_); }
     void push_mark(uint64_t mark) { marks_[count_++] = mark; }
-    void release(OnlineEnv&) { count_ = 0; }
+    void release(OnlineEnv&) {
+      for (uint32_t i = 0; i < count_; ++i) leave(marks_[i]);
+      count_ = 0;
+    }
     void remove(uint32_t i) {
+      leave(marks_[i]);
       for (--count_; i < count_; ++i) marks_[i] = marks_[i + 1];
     }
 
+    // What is left of other bytes.
+    void leave(uint64_t mark) {
+      if ((mark & Store::kBytes & ~bytes_) != 0) left_[left_count_++] = mark & ~bytes_;
+    }
+    uint32_t left_size() const { return left_count_; }
+    uint64_t left(uint32_t i) const { return left_[i]; }
+    void strip() {
+      for (uint32_t i = 0; i < count_; ++i) {
+        leave(marks_[i]);
+        marks_[i] &= ~Store::kBytes;
+      }
+    }
+
    private:
-    uint32_t count_ = 0;
-    uint64_t marks_[kMaxMore + 2];  // those of the cell and its list, and one more
+    static constexpr unsigned kRoom = kMaxMore + 2;  // those of the cell and its list, and one more
+    uint64_t bytes_ = 0;
+    uint32_t count_ = 0, left_count_ = 0;
+    uint64_t marks_[kRoom], left_[kRoom];
   };
   struct Marks {
     MarkQueue seen;
@@ -100,6 +125,34 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
     for (unsigned i = 0; i < words.count; ++i) any |= (words.at[i] & Store::kFlag) != 0;
     return !any;
   }
+  // The usual case where more than two marks are: each is of all these bytes or of none. False if it is another.
+  template <class F>
+  [[gnu::always_inline]] static bool visit_list(auto& cell, const auto& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    if (!Store::is_more(old.mark[1])) return false;
+    Marks x{MarkQueue(bytes)};
+    uint64_t* const rest = Store::more(old.mark[1]);
+    const unsigned room = Store::room(old.mark[1]);
+    if (!take_uniform(x, old.mark[0], bytes)) return false;
+    for (unsigned i = 0; i < room && rest[i] != 0; ++i) {
+      if (!take_uniform(x, rest[i], bytes)) return false;
+    }
+    env.look_at(bytes);
+    f(x);
+    uint32_t latest = 0, alike = 0;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) latest = is_new(x.seen.mark(i), env) ? i : latest;
+    for (uint32_t i = 0; i < x.seen.left_size(); ++i) alike |= is_new(x.seen.left(i), env);
+    const uint32_t size = x.seen.size() + x.seen.left_size();
+    if (size < 3 || size > room + 1 || x.seen.size() == 0 || alike != 0 || has_readers(x)) [[unlikely]]
+      return put_anew(cell, old, x, bytes, env);
+    unsigned count = 0;
+    for (uint32_t i = 0; i < x.seen.size(); ++i) {
+      if (i != latest) rest[count++] = x.seen.mark(i);
+    }
+    for (uint32_t i = 0; i < x.seen.left_size(); ++i) rest[count++] = x.seen.left(i);
+    if (count < room) rest[count] = 0;
+    Store::unlock(cell, x.seen.mark(latest), old.mark[1]);
+    return true;
+  }
   [[gnu::always_inline]] static bool has_readers(const auto& x) {
     uint32_t readers = 0;
     for (uint32_t i = 0; i < x.seen.size(); ++i) readers += is_reader(x.seen[i]);
@@ -139,6 +192,21 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   }
 
  private:
+  [[gnu::always_inline]] static bool take_uniform(Marks& x, uint64_t word, uint64_t bytes) {
+    const uint64_t common = word & bytes;
+    if ((word & Store::kFlag) != 0 || (common != 0 && common != bytes)) return false;
+    common == 0 ? x.seen.leave(word) : x.seen.push_mark(word);
+    return true;
+  }
+  [[gnu::noinline]] static bool put_anew(auto& cell, const auto& old, Marks& x, uint64_t bytes, OnlineEnv& env) {
+    typename Store::Words words;
+    x.seen.strip();
+    for (uint32_t i = 0; i < x.seen.left_size(); ++i) words.add(x.seen.left(i));
+    add(words, x, bytes, env);
+    Store::put(cell, words, old.mark[1], env);
+    return true;
+  }
+
   static constexpr uint32_t kMaxCount = 0xFE;
   static constinit inline uint8_t g_counts[1U << groups::kCodeBits] =
       {};  // by code: one more than the locks; 0 while it is not known
