@@ -86,30 +86,38 @@ struct SimpleLock : Hybrid<Env> {
   template <Kind kKind>
   static void access(const Thread& t, auto& seen, const Access& a, Env& env) {
     const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0) & kMaxLocks, kKind};
-    if (is_seen(seen, now, env)) {
+    const uint32_t q = length(seen, env);
+    if (is_seen(seen, now, q)) {
       env.count(SeenBefore);
       return;
     }
-    check(t, seen, now, env);
-    remember(seen, now, env);
+    check(t, seen, now, q, env);
+    remember(seen, now, q, env);
+  }
+
+  // Of queues in a form that is for one length, the compiler knows it.
+  template <class Seen>
+  static uint32_t length(const Seen&, const Env& env) {
+    if constexpr (requires { Seen::kLength; }) return Seen::kLength;
+    return env.queue_length;
   }
 
   // Whether nothing new can come of it.
-  [[gnu::always_inline]] static bool is_seen(const auto& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static bool is_seen(const auto& queue, const Entry& now, uint32_t q) {
     for (uint32_t i = queue.size(); i-- > 0;) {
       const Entry e = queue[i];
       if (e.full != now.full || e.locks > now.locks || !covers(e.kind, now.kind)) continue;
-      if (env.queue_length != 0 || same_entry(e, now, env)) return true;
+      if (q != 0 || same_entry(e, now, q)) return true;
     }
     return false;
   }
 
   // The order is asked last: it costs the most.
-  [[gnu::always_inline]] static void check(const Thread& t, auto& earlier, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void check(const Thread& t, auto& earlier, const Entry& now, uint32_t q, Env& env) {
     for (uint32_t i = earlier.size(); i-- > 0;) {
       const Entry e = earlier[i];
       const bool may_race = (e.locks == 0 || now.locks == 0) && conflict(e.kind, now.kind);
-      const bool may_supersede = supersedes(now, e, env);
+      const bool may_supersede = supersedes(now, e, q);
       if (!may_race && !may_supersede) continue;
       if (Base::concurrent(e, t)) {
         if (may_race) Base::report(e, t, env);
@@ -120,18 +128,18 @@ struct SimpleLock : Hybrid<Env> {
     }
   }
   // If e is ordered before it. Of the thread's own queue remember() takes care.
-  static bool supersedes(const Entry& now, const Entry& e, Env& env) {
-    if (env.queue_length == 0 || e.locks < now.locks || !covers(now.kind, e.kind)) return false;
+  [[gnu::always_inline]] static bool supersedes(const Entry& now, const Entry& e, uint32_t q) {
+    if (q == 0 || e.locks < now.locks || !covers(now.kind, e.kind)) return false;
     return e.kind != now.kind || e.weak.slot() != now.weak.slot();
   }
 
-  [[gnu::always_inline]] static void remember(auto& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void remember(auto& queue, const Entry& now, uint32_t q, Env& env) {
     uint32_t own = 0, oldest = 0;
     for (uint32_t i = queue.size(); i-- > 0;) {
       const Entry e = queue[i];
       if (e.kind != now.kind) continue;
-      if (same_entry(e, now, env)) {
-        if (env.queue_length != 0 && now.locks > e.locks) return;
+      if (same_entry(e, now, q)) {
+        if (q != 0 && now.locks > e.locks) return;
         env.count(NoMoreLocks);
         return queue.set(i, now);
       }
@@ -140,14 +148,15 @@ struct SimpleLock : Hybrid<Env> {
       oldest = i;
     }
     env.count(NewPeriod);
-    if (own == 1 && env.queue_length == 1) return queue.set(oldest, now);
-    if (env.queue_length != 0 && own == env.queue_length) queue.remove(oldest);
+    if (own == 1 && q == 1) return queue.set(oldest, now);
+    if (q != 0 && own == q) queue.remove(oldest);
     queue.push(now, env);
   }
 
-  // Of one weak epoch, for which any tick of it may stand (core/hybrid.h). With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
-  static bool same_entry(const Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) return e.weak.slot() == now.weak.slot() && e.weak.clock() >= now.weak.clock();
+  // Of one weak epoch, for which any tick of it may stand (core/hybrid.h). With q=0 sites are kept apart, and accesses without a lock
+  // from those with one, so that none stands for another.
+  [[gnu::always_inline]] static bool same_entry(const Entry& e, const Entry& now, uint32_t q) {
+    if (q != 0) return e.weak.slot() == now.weak.slot() && e.weak.clock() >= now.weak.clock();
     return Base::same_kind(e, now) && (e.locks == 0) == (now.locks == 0);
   }
 };

@@ -28,6 +28,7 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   // changes, it stays as it was for the others.
   class MarkQueue {
    public:
+    static constexpr uint32_t kLength = 1;
     MarkQueue() = default;
     explicit MarkQueue(uint64_t bytes) : bytes_(bytes) {}
     uint32_t size() const { return count_; }
