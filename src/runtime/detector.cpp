@@ -42,7 +42,10 @@ void start() {
 void start_in_child() {}
 void put_statistics(Text&) {}
 // What the handler does is not what it interrupted has done, or is about to do again (CompactStore::repeat).
-void interrupted(Thread& t) { of(t).env.learn(); }
+void interrupted(Thread& t) {
+  of(t).env.learn();
+  Host::message(t);
+}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 
 Thread* new_thread(Thread* parent, ThreadInfo* info) {
