@@ -228,7 +228,9 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   }
   static Entry entry(uint64_t mark) {
     const Mark<OnlineEnv> m = Store::decode(mark);
-    return {{m.epoch, m.epoch, m.access}, count(m.access.id), (mark & Store::kWrite) != 0 ? D::Write : D::Read};
+    return {{m.epoch, m.epoch, m.access},
+            count(m.access.id) & D::kMaxLocks,
+            (mark & Store::kWrite) != 0 ? D::Write : D::Read};
   }
   [[gnu::always_inline]] static void add_mark(auto& words, uint64_t mark, const OnlineEnv& env) {
     const unsigned at = Store::add_mark(words, mark);
