@@ -71,10 +71,14 @@ class Subject:
         """The command lines that build it."""
         raise NotImplementedError
 
-    def measure(self, flavour, threads, size, folder):
-        """One run in an empty folder: its Usage and checksum."""
+    def part(self, divisor):
+        """The size that takes that fraction of the work."""
+        return max(1, self.size // divisor)
+
+    def measure(self, flavour, threads, size, folder, limit=600):
+        """One run in an empty folder, of at most `limit` seconds: its Usage and checksum."""
         wrapped = flavour.command([tool("rss"), folder / "usage", *self.command(flavour, threads, size, folder)], folder)
-        output, seconds = run(wrapped, folder, flavour.environment(folder), flavour.exit_codes())
+        output, seconds = run(wrapped, folder, flavour.environment(folder), flavour.exit_codes(), limit)
         return Usage.read(folder / "usage", seconds), self.checksum(output, folder)
 
     def command(self, flavour, threads, size, folder):
@@ -99,6 +103,11 @@ class Micro(Subject):
         return [self.folder(flavour) / self.name, threads, size]
 
 
+class Matmul(Micro):
+    def part(self, divisor):
+        return round(self.size / divisor ** (1 / 3))
+
+
 class Compressor(Subject):
     """Compresses `size` bytes of text, a file named `data`."""
 
@@ -110,9 +119,9 @@ class Compressor(Subject):
     def command(self, flavour, threads, size, folder):
         return [self.folder(flavour) / self.program, *self.options(threads), "data"]
 
-    def measure(self, flavour, threads, size, folder):
+    def measure(self, flavour, threads, size, folder, limit=600):
         shutil.copyfile(text(size), folder / "data")
-        return super().measure(flavour, threads, size, folder)
+        return super().measure(flavour, threads, size, folder, limit)
 
     def checksum(self, output, folder):
         (folder / "data").unlink()
@@ -190,7 +199,7 @@ class Memcached(Subject):
     def steps(self, flavour):
         return [["./configure", "--quiet", "--disable-docs"], ["make", "-s", "-j2", "memcached"]]
 
-    def measure(self, flavour, threads, size, folder):
+    def measure(self, flavour, threads, size, folder, limit=600):
         port = free_port()
         server = [self.folder(flavour) / "memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", threads, "-P",
                   folder / "pid", *(["-u", "root"] if os.geteuid() == 0 else [])]
@@ -198,7 +207,8 @@ class Memcached(Subject):
         with started(wrapped, folder, flavour.environment(folder)) as process:
             wait_for(port, process)
             (folder / "load").mkdir()
-            output, _ = run([tool("load"), port, self.connections, size // self.connections], folder / "load")
+            output, _ = run([tool("load"), port, self.connections, size // self.connections], folder / "load",
+                            timeout=limit)
             os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
             code = process.wait(60)
         if code not in flavour.exit_codes():
@@ -216,7 +226,7 @@ SUBJECTS = [
     Leveldb("leveldb", 200_000),
     Memcached("memcached", 300_000),
     Micro("stencil", 4000),
-    Micro("matmul", 1000, quick=600),
+    Matmul("matmul", 1000, quick=600),
     Micro("hashmap", 20_000_000),
     Micro("counter", 25_000_000),
     Micro("queue", 50_000_000),

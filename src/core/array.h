@@ -22,6 +22,7 @@ class Array {
     if (size_ == capacity()) reserve(capacity() == 0 ? kFirst : capacity() * 2, env);
     data()[size_++] = copy;
   }
+  void set(uint32_t i, const T& x) { data()[i] = x; }
   void pop() { --size_; }
   void clear() { size_ = 0; }
 

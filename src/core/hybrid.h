@@ -31,7 +31,6 @@ template <class Env>
 struct Hybrid : TwoOrders<Env> {
   using typename TwoOrders<Env>::Weak;  // never hears of locks
   using typename TwoOrders<Env>::Full;
-  using typename TwoOrders<Env>::Thread;
   using TwoOrders<Env>::forget;
   using Epoch = typename Env::Epoch;
   using Access = typename Env::Access;
@@ -46,8 +45,16 @@ struct Hybrid : TwoOrders<Env> {
     LocksetId locks;
   };
 
-  static Epoch epoch(const Thread& t) { return Weak::epoch(t.weak); }
-  // Every tick of the weak order is one of the full order, too: a period has one epoch of each. No lock is let go of in it.
+  // The orders tick together, so that one clock tells where an access is in both: who learns weakly of a thread learns of all that it did up to
+  // some tick. But to let go of a lock tells nobody anything in the weak order; there it is the same epoch as before, named by its first tick.
+  struct Thread : TwoOrders<Env>::Thread {
+    Epoch released{}, weak_since{};  // the tick of the latest release of a lock, and the weak epoch that went on there
+  };
+  static Epoch epoch(const Thread& t) {
+    const Epoch now = Weak::epoch(t.weak);
+    return now == t.released ? t.weak_since : now;
+  }
+  // No lock is let go of in it.
   static Epoch period(const Thread& t) { return Full::epoch(t.full); }
   static Stamp stamp(const Thread& t, const Access& a) { return {epoch(t), period(t), a}; }
   static Sighting see(const Thread& t, const Access& a, Env& env) { return {stamp(t, a), env.held()}; }
@@ -68,10 +75,24 @@ struct Hybrid : TwoOrders<Env> {
   // --- locks, to the full order alone ---
 
   static void acquire(Thread& t, Lock& l, Env& env) { Full::acquire(t.full, l, env); }
-  static void release(Thread& t, Lock& l, Env& env) { Full::release(t.full, l, env); }
+  static void release(Thread& t, Lock& l, Env& env) {
+    Full::release(t.full, l, env);
+    tick_weakly(t, env);
+  }
   static void read_acquire(Thread& t, Lock& l, Env& env) { Full::read_acquire(t.full, l, env); }
-  static void read_release(Thread& t, Lock& l, Env& env) { Full::read_release(t.full, l, env); }
+  static void read_release(Thread& t, Lock& l, Env& env) {
+    Full::read_release(t.full, l, env);
+    tick_weakly(t, env);
+  }
   static void forget(Lock& l, Env& env) { Full::forget(l, env); }
+
+ private:
+  static void tick_weakly(Thread& t, Env& env) {
+    const Epoch before = epoch(t);
+    Weak::tick(t.weak, env);
+    t.released = Weak::epoch(t.weak);
+    t.weak_since = before.slot() == t.weak.slot ? before : t.released;
+  }
 };
 
 }  // namespace pf

@@ -42,7 +42,6 @@ struct SimpleLock : Hybrid<Env> {
   static constexpr const EngineInfo& kInfo = kSimpleLockInfo;
   enum Rule : unsigned { SeenBefore, NoMoreLocks, NewPeriod, Superseded };
 
-  static constexpr bool kSettles = true;
   enum Kind : uint8_t { Read = 0, Write = 1, AtomicRead = 2, AtomicWrite = 3 };
 
   static constexpr unsigned kLockBits = 30;
@@ -52,15 +51,18 @@ struct SimpleLock : Hybrid<Env> {
     uint32_t locks : kLockBits;  // how many protected it
     uint32_t kind : 2;
   };
-  using Queue = Array<Entry, Env, 2>;  // enough for most variables
+  using Queue = Array<Entry, Env, Env::kConcurrent ? 4 : 2>;  // enough for most variables
   struct Var {
     Queue seen;  // by all threads, oldest first: each thread has a queue of every kind in it
   };
 
-  static void read(const Thread& t, Var& x, const Access& a, Env& env) { access<Read>(t, x, a, env); }
-  static void write(const Thread& t, Var& x, const Access& a, Env& env) { access<Write>(t, x, a, env); }
-  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicRead>(t, x, a, env); }
-  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicWrite>(t, x, a, env); }
+  // Of a variable that is a Var, or whose `seen` is some other queue.
+  static void read(const Thread& t, auto& x, const Access& a, Env& env) { access<Read>(t, x.seen, a, env); }
+  static void write(const Thread& t, auto& x, const Access& a, Env& env) { access<Write>(t, x.seen, a, env); }
+  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) { access<AtomicRead>(t, x.seen, a, env); }
+  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
+    access<AtomicWrite>(t, x.seen, a, env);
+  }
 
   // Whether nobody will ever be able to tell them apart.
   static bool same(const Var& x, const Var& y) {
@@ -73,7 +75,7 @@ struct SimpleLock : Hybrid<Env> {
     return true;
   }
   static Var clone(const Var& x, Env& env) { return {x.seen.clone(env)}; }
-  static void clear(Var& x, Env& env) { x.seen.release(env); }
+  static void clear(auto& x, Env& env) { x.seen.release(env); }
 
  private:
   static bool conflict(uint32_t a, uint32_t b) { return ((a | b) & Write) != 0 && (a & b & AtomicRead) == 0; }
@@ -82,77 +84,80 @@ struct SimpleLock : Hybrid<Env> {
   static bool covers(uint32_t a, uint32_t b) { return a == b || a == Write; }
 
   template <Kind kKind>
-  static void access(const Thread& t, Var& x, const Access& a, Env& env) {
+  static void access(const Thread& t, auto& seen, const Access& a, Env& env) {
     const Entry now{Base::stamp(t, a), env.locks_for(env.held(), (kKind & Write) != 0) & kMaxLocks, kKind};
-    if (is_seen(x.seen, now, env)) {
+    const uint32_t q = length(seen, env);
+    if (is_seen(seen, now, q)) {
       env.count(SeenBefore);
-      if (env.queue_length != 0) env.settle();
       return;
     }
-    check(t, x.seen, now, env);
-    remember(x.seen, now, env);
+    check(t, seen, now, q, env);
+    remember(seen, now, q, env);
+  }
+
+  // Of queues in a form that is for one length, the compiler knows it.
+  template <class Seen>
+  static uint32_t length(const Seen&, const Env& env) {
+    if constexpr (requires { Seen::kLength; }) return Seen::kLength;
+    return env.queue_length;
   }
 
   // Whether nothing new can come of it.
-  [[gnu::always_inline]] static bool is_seen(const Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static bool is_seen(const auto& queue, const Entry& now, uint32_t q) {
     for (uint32_t i = queue.size(); i-- > 0;) {
-      const Entry& e = queue[i];
+      const Entry e = queue[i];
       if (e.full != now.full || e.locks > now.locks || !covers(e.kind, now.kind)) continue;
-      if (env.queue_length != 0 || same_entry(e, now, env)) return true;
+      if (q != 0 || same_entry(e, now, q)) return true;
     }
     return false;
   }
 
-  [[gnu::always_inline]] static void check(const Thread& t, Queue& earlier, const Entry& now, Env& env) {
+  // The order is asked last: it costs the most.
+  [[gnu::always_inline]] static void check(const Thread& t, auto& earlier, const Entry& now, uint32_t q, Env& env) {
     for (uint32_t i = earlier.size(); i-- > 0;) {
-      const Entry& e = earlier[i];
-      if (!Base::concurrent(e, t)) {
-        if (is_superseded(e, now, env)) earlier.remove(i);
-      } else if ((e.locks == 0 || now.locks == 0) && conflict(e.kind, now.kind)) {
-        Base::report(e, t, env);
+      const Entry e = earlier[i];
+      const bool may_race = (e.locks == 0 || now.locks == 0) && conflict(e.kind, now.kind);
+      const bool may_supersede = supersedes(now, e, q);
+      if (!may_race && !may_supersede) continue;
+      if (Base::concurrent(e, t)) {
+        if (may_race) Base::report(e, t, env);
+      } else if (may_supersede) {
+        env.count(Superseded);
+        earlier.remove(i);
       }
     }
   }
-  // By an access that it is ordered before. Of the thread's own queue remember() takes care.
-  static bool is_superseded(const Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length == 0 || e.locks < now.locks || !covers(now.kind, e.kind)) return false;
-    if (e.kind == now.kind && e.weak.slot() == now.weak.slot()) return false;
-    env.count(Superseded);
-    return true;
+  // If e is ordered before it. Of the thread's own queue remember() takes care.
+  [[gnu::always_inline]] static bool supersedes(const Entry& now, const Entry& e, uint32_t q) {
+    if (q == 0 || e.locks < now.locks || !covers(now.kind, e.kind)) return false;
+    return e.kind != now.kind || e.weak.slot() != now.weak.slot();
   }
 
-  [[gnu::always_inline]] static void remember(Queue& queue, const Entry& now, Env& env) {
+  [[gnu::always_inline]] static void remember(auto& queue, const Entry& now, uint32_t q, Env& env) {
     uint32_t own = 0, oldest = 0;
     for (uint32_t i = queue.size(); i-- > 0;) {
-      if (queue[i].kind != now.kind) continue;
-      if (same_entry(queue[i], now, env)) return merge(queue[i], now, env);
-      if (queue[i].weak.slot() != now.weak.slot()) continue;
+      const Entry e = queue[i];
+      if (e.kind != now.kind) continue;
+      if (same_entry(e, now, q)) {
+        if (q != 0 && now.locks > e.locks) return;
+        env.count(NoMoreLocks);
+        return queue.set(i, now);
+      }
+      if (e.weak.slot() != now.weak.slot()) continue;
       ++own;
       oldest = i;
     }
     env.count(NewPeriod);
-    if (env.queue_length != 0) env.settle();
-    if (own == 1 && env.queue_length == 1) {
-      queue[oldest] = now;
-      return;
-    }
-    if (env.queue_length != 0 && own == env.queue_length) queue.remove(oldest);
+    if (own == 1 && q == 1) return queue.set(oldest, now);
+    if (q != 0 && own == q) queue.remove(oldest);
     queue.push(now, env);
   }
 
-  // With q=0 sites are kept apart, and accesses without a lock from those with one, so that none stands for another.
-  static bool same_entry(const Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) return e.weak == now.weak;
+  // Of one weak epoch, for which any tick of it may stand (core/hybrid.h). With q=0 sites are kept apart, and accesses without a lock
+  // from those with one, so that none stands for another.
+  [[gnu::always_inline]] static bool same_entry(const Entry& e, const Entry& now, uint32_t q) {
+    if (q != 0) return e.weak.slot() == now.weak.slot() && e.weak.clock() >= now.weak.clock();
     return Base::same_kind(e, now) && (e.locks == 0) == (now.locks == 0);
-  }
-
-  static void merge(Entry& e, const Entry& now, Env& env) {
-    if (env.queue_length != 0) {
-      if (now.locks > e.locks) return;
-      env.settle();
-    }
-    env.count(NoMoreLocks);
-    e = now;
   }
 };
 

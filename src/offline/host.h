@@ -68,7 +68,7 @@ class OfflineHost final : public DetectorStage {
   }
   [[gnu::always_inline]] void step_at(HostThread& t, const Event& e) {
     if (e.op <= Op::Write) [[likely]]
-      return access<&D::read, &D::write>(t, e);
+      return access<false>(t, e);
     step_sync(t, e);
   }
   void step_between_calls(HostThread& t, const Event& e) {
@@ -112,7 +112,7 @@ class OfflineHost final : public DetectorStage {
   // --- accesses ---
 
   // Reads and writes take one way until an epoch is seen to be new: a branch on the operation is hard to predict.
-  template <auto kRead, auto kWrite>
+  template <bool kAtomic>
   [[gnu::always_inline]] void access(HostThread& t, const Event& e) {
     ++accesses_;
     if constexpr (Samples<D, Env>) {
@@ -121,12 +121,16 @@ class OfflineHost final : public DetectorStage {
       if (!env_.sampling && shadow_.is_unsampled(e.target, e.size)) return env_.count(D::NotSampled);
     }
     shadow_.for_each(e.target, e.size, [&](typename D::Var& x, uint64_t address) {
-      if constexpr (HasSameEpoch<D, Env> && kRead == &D::read) {
+      if constexpr (HasSameEpoch<D, Env> && !kAtomic) {
         if (D::same_epoch(t.state, x, e.op, env_)) return;
       }
       env_.current_locks = t.locks;
       const Access a = Access::of(e, t.locks);
-      writes(e.op) ? kWrite(t.state, x, a, env_) : kRead(t.state, x, a, env_);
+      if constexpr (kAtomic) {
+        writes(e.op) ? D::atomic_write(t.state, x, a, env_) : D::atomic_read(t.state, x, a, env_);
+      } else {
+        writes(e.op) ? D::write(t.state, x, a, env_) : D::read(t.state, x, a, env_);
+      }
       if (!env_.found.empty()) [[unlikely]]
         note(address);
     });
@@ -138,7 +142,7 @@ class OfflineHost final : public DetectorStage {
   void atomic(HostThread& t, const Event& e) {
     typename D::Atomic& a = sync_.atomic(e.target);
     D::atomic_before(t.state, a, e.op, e.order, env_);
-    access<&D::atomic_read, &D::atomic_write>(t, e);
+    access<true>(t, e);
     D::atomic_after(t.state, a, e.op, e.order, env_);
   }
 

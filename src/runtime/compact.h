@@ -11,6 +11,8 @@
 // access if it can be, and its flag is the granule's lock; the second may be any of the four. "More" has the
 // other words, 4, 8 or 16 of them. Atomics and numbers that are too large for a mark are
 // kept in pieces: bytes with the same past, and FastTrack's own variable.
+//
+// Variables of other detectors may be kept like that, too, if a CompactForm tells how they are made of words (compact_counts.h).
 #pragma once
 #include "detect/fasttrack.h"
 #include "runtime/env.h"
@@ -19,10 +21,16 @@
 
 namespace pf::rt {
 
-template <class D>  // FastTrack or one with its variables
+template <class D>
+struct CompactForm;
+
+template <class D>  // FastTrack, one with its variables, or one with a form of its own
 class CompactStore {
  public:
   using Var = typename D::Var;
+  using Form = CompactForm<D>;
+  using Marks = typename Form::Marks;    // a variable made of marks,
+  using Loaded = typename Form::Loaded;  // or of any words
   using Epoch = OnlineEnv::Epoch;
   struct alignas(16) Cell {
     uint64_t mark[2];
@@ -37,7 +45,7 @@ class CompactStore {
     uint64_t known(uint64_t word) const { return readers[word >> kClockBit & 31]; }
   };
   static void renew(Now& now, const typename D::Thread& t) {
-    const Epoch e = D::epoch(t);
+    const Epoch e = Form::epoch(t);
     const uint64_t epoch = fits(e) ? epoch_bits(e) : kNoEpoch;
     if (now.epoch != epoch) now = {epoch, {}};
   }
@@ -74,6 +82,12 @@ class CompactStore {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
 
+  // Soon to be visited: what the cell points at may be far away.
+  [[gnu::always_inline]] static void expect(const Cell& cell) {
+    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
+    if ((word & (kFlag | kWrite)) == kFlag) __builtin_prefetch(more(word));
+  }
+
   // An access as marks have it; and f(access, byte) for each that a mark remembers of these bytes.
   static OnlineEnv::Access access(depot::Id id) { return {groups::code_of(id)}; }
   template <class F>
@@ -106,26 +120,27 @@ class CompactStore {
   [[gnu::always_inline]] static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now,
                                                  OnlineEnv& env, F&& f) {
     const auto bytes = static_cast<uint8_t>(deed.what);
+    const bool fits = Form::template fits<kOp>(a, now.epoch, env);
     const Cell old = lock(cell);
-    if (!is_uniform(old, bytes) || now.epoch == kNoEpoch || a.id >= 1U << groups::kCodeBits) [[unlikely]] {
-      if (now.epoch == kNoEpoch || a.id >= 1U << groups::kCodeBits || is_kept(old.mark[1]))
-        return visit_pieces(cell, old, bytes, env, f);
+    if (!is_uniform(old, bytes) || !fits) [[unlikely]] {
+      if (!fits || is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, f);
+      if (Form::visit_list(cell, old, bytes, env, f)) return;
       return visit_words(cell, old, bytes, env, f);
     }
-    Var x = variable(old, bytes);
+    Marks x = Form::variable(old, bytes, env);
     env.look_at(bytes);
     f(x);
     Two words;
-    words.add(x.reads.last, 0, bytes);
-    words.add(x.write, kWrite, bytes);
+    Form::add_marks(words, x, bytes, env);
     words.add_rest(old.mark[0], bytes);
     words.add_rest(old.mark[1], bytes);
-    if (words.fit && x.reads.map.empty()) [[likely]] {
+    if (words.fit && !Form::has_readers(x)) [[likely]] {
       if (env.found_count == 0)
         env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {words.first, words.second}, deed};
-      return unlock(cell, words.first, words.second);
+      unlock(cell, words.first, words.second);
+      return Form::unload(x, env);
     }
-    const Var copy = x;  // x itself stays in registers
+    const Marks copy = x;  // x itself stays in registers
     put_var(cell, old, bytes, copy, env);
   }
 
@@ -140,11 +155,13 @@ class CompactStore {
     if (empty(cell)) return;
     const Cell old = lock(cell);
     if (bytes == kBytes && (old.mark[1] & kFlag) == 0) return unlock(cell, 0, 0);
-    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
-    visit_words(cell, old, bytes, env, [&](Var& x) { D::clear(x, env); });
+    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+    visit_words(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
   }
 
  private:
+  friend Form;
+
   static constexpr unsigned kKindBit = 9, kClockBit = 10, kClockBits = 23, kSlotBits = 9;
   static constexpr unsigned kSlotBit = kClockBit + kClockBits, kAccessBit = kSlotBit + kSlotBits;
   static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << 8, kWrite = 1U << kKindBit;
@@ -174,9 +191,11 @@ class CompactStore {
   static groups::Code code(uint64_t mark) { return static_cast<groups::Code>(mark >> kAccessBit); }
   // Two marks of one thread, epoch and kind as one; 0 if that cannot be.
   static uint64_t merged(uint64_t mark, uint64_t with) {
+    if (!Form::may_be_one(code(mark), code(with))) return 0;
     const groups::Code both =
         groups::combine(code(mark), static_cast<uint8_t>(mark), code(with), static_cast<uint8_t>(with));
     if (both == groups::kNone) return 0;
+    Form::note_one(code(mark), both);
     return uint64_t{both} << kAccessBit | (mark & kSameMark) | ((mark | with) & kBytes);
   }
 
@@ -201,27 +220,6 @@ class CompactStore {
     return h * 0x9E3779B97F4A7C15U >> 58;
   }
   static_assert(OnlineEnv::kOutcomes == 64);
-
-  // The variable of bytes that each of two marks is of, or not. Chosen by value: so it stays in registers.
-  [[gnu::always_inline]] static Var variable(const Cell& c, uint64_t bytes) {
-    const uint64_t a = (c.mark[0] & bytes) != 0 ? c.mark[0] : 0;
-    const uint64_t b = (c.mark[1] & bytes) != 0 ? c.mark[1] : 0;
-    const bool a_writes = (a & kWrite) != 0, b_writes = (b & kWrite) != 0;
-    const uint64_t b_write = b_writes ? b : 0, b_read = b_writes ? 0 : b;
-    Var x{};
-    x.write = decode(a_writes ? a : b_write);
-    x.reads.last = decode(!a_writes && a != 0 ? a : b_read);
-    return x;
-  }
-  // The same for one of any number of marks.
-  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, uint64_t bytes) {
-    if ((mark & bytes) == 0) return;
-    if ((mark & kWrite) != 0) {
-      x.write = decode(mark);
-    } else {
-      x.reads.last = decode(mark);
-    }
-  }
 
   // --- the usual case: two marks before, two after ---
 
@@ -268,7 +266,7 @@ class CompactStore {
   // --- any number of words ---
 
   struct Words {
-    static constexpr unsigned kMax = 32;
+    static constexpr unsigned kMax = Form::kMaxWords;
     unsigned count = 0, latest = 0;
     uint64_t at[kMax];  // 0: free
 
@@ -298,14 +296,20 @@ class CompactStore {
   [[gnu::noinline]] static void visit_words(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
     Words words;
     load(words, old);
-    Var x{};
+    if (Form::are_marks(words)) return visit_words_as<Marks>(cell, words, old.mark[1], bytes, env, f);
+    visit_words_as<Loaded>(cell, words, old.mark[1], bytes, env, f);
+  }
+  template <class X, class F>
+  [[gnu::always_inline]] static void visit_words_as(Cell& cell, Words& words, uint64_t second, uint64_t bytes,
+                                                    OnlineEnv& env, F&& f) {
+    X x{};
     const uint64_t part = take(words, bytes, x, env);
     env.look_at(part);
     f(x);
-    note_joined(x, env);
+    Form::note_joined(x, env);
     if (part != bytes) visit_rest(words, bytes & ~part, env, f);
-    add(words, x, part, env);
-    put(cell, words, old.mark[1], env);
+    Form::add(words, x, part, env);
+    put(cell, words, second, env);
   }
   template <class F>
   [[gnu::noinline]] static void visit_rest(Words& words, uint64_t rest, OnlineEnv& env, F&& f) {
@@ -315,25 +319,24 @@ class CompactStore {
       const uint64_t part = take(words, rest, x, env);
       env.look_at(part);
       f(x);
-      note_joined(x, env);
+      Form::note_joined(x, env);
       parts.add(part, x);
       rest &= ~part;
     }
-    for (unsigned i = 0; i < parts.count; ++i) add(words, parts.at(i).var, parts.at(i).bytes, env);
+    add(words, parts, env);
+  }
+  static void add(Words& words, Pieces& parts, OnlineEnv& env) {
+    for (unsigned i = 0; i < parts.count; ++i) Form::add(words, parts.at(i).var, parts.at(i).bytes, env);
   }
 
-  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, const Var& x, OnlineEnv& env) {
+  [[gnu::noinline]] static void put_var(Cell& cell, const Cell& old, uint64_t bytes, Marks x, OnlineEnv& env) {
     Words words;
     for (const uint64_t mark : old.mark) {
       if ((mark & kBytes & ~bytes) != 0) words.add(mark & ~bytes);
     }
-    note_joined(x, env);
-    add(words, x, bytes, env);
+    Form::note_joined(x, env);
+    Form::add(words, x, bytes, env);
     put(cell, words, 0, env);
-  }
-  // Only a read leaves a set of readers; if it is recorded, its thread is in it.
-  static void note_joined(const Var& x, OnlineEnv& env) {
-    if (!x.reads.map.empty()) env.joined = readers_word(x.reads.map.name());
   }
 
   static void load(Words& words, const Cell& old) {
@@ -347,7 +350,8 @@ class CompactStore {
   }
 
   // Takes from the words the largest part of `bytes` that has had the same accesses as the lowest of them.
-  [[gnu::always_inline]] static uint64_t take(Words& words, uint64_t bytes, Var& x, OnlineEnv& env) {
+  template <class X>  // Var, Marks or Loaded
+  [[gnu::always_inline]] static uint64_t take(Words& words, uint64_t bytes, X& x, OnlineEnv& env) {
     const uint64_t lowest = bytes & -bytes;
     uint64_t part = bytes;
     for (unsigned i = 0; i < words.count; ++i) part &= (words.at[i] & lowest) != 0 ? words.at[i] : ~words.at[i];
@@ -357,21 +361,15 @@ class CompactStore {
       const bool all = (word & kBytes) == part;
       if (is_readers(word)) {
         const auto group = ReadSet<OnlineEnv>::of(readers(word));
-        x.reads.map = all ? group : group.clone(env);
+        Form::set_readers(x, all ? group : group.clone(env), env);
       } else {
-        set(x, word, part);
+        Form::set(x, word, env);
       }
       word = all ? 0 : word & ~part;
     }
     return part;
   }
 
-  // The other way round. From here on the reference to a set belongs to its word.
-  [[gnu::always_inline]] static void add(Words& words, const Var& x, uint64_t bytes, OnlineEnv& env) {
-    if (!x.write.epoch.never()) words.latest = add_mark(words, encode(x.write, kWrite) | bytes);
-    if (!x.reads.last.epoch.never()) words.latest = add_mark(words, encode(x.reads.last, 0) | bytes);
-    if (!x.reads.map.empty()) add_readers(words, readers_word(x.reads.map.name()) | bytes, env);
-  }
   [[gnu::always_inline]] static unsigned add_mark(Words& words, uint64_t mark) {
     for (unsigned i = 0; i < words.count; ++i) {
       if (((words.at[i] ^ mark) & kSameMark) != 0 || words.at[i] == 0) continue;
@@ -406,6 +404,8 @@ class CompactStore {
       }
     }
     words.count = count;
+    if (count > Form::kMaxMore) [[unlikely]]
+      return keep_words(cell, words, first, second, env);
     if (count > 1) return unlock(cell, first, put_more(words, second, env));
     if (is_more(second)) env.deallocate(more(second), more_bytes(second));
     unlock(cell, first, count == 0 ? 0 : words.at[0]);
@@ -426,6 +426,15 @@ class CompactStore {
 
   // --- pieces ---
 
+  // More words than a list may have.
+  [[gnu::noinline]] static void keep_words(Cell& cell, Words& words, uint64_t first, uint64_t second, OnlineEnv& env) {
+    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
+    if (first != 0) words.add(first);
+    Pieces parts;
+    take_all(words, 0, parts, env);
+    keep(cell, parts, env);
+  }
+
   struct Kept {
     uint64_t count;
     Piece* at() { return reinterpret_cast<Piece*>(this + 1); }
@@ -438,16 +447,16 @@ class CompactStore {
     if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes))
       return visit_torn(cell, old, bytes, env, f);
     Kept& pieces = *kept(old.mark[1]);
-    bool stay = false;
+    unsigned count = 0;
     for (uint64_t i = 0; i < pieces.count; ++i) {
       Piece& p = pieces.at()[i];
       if ((p.bytes & bytes) != 0) {
         env.look_at(p.bytes);
         f(p.var);
       }
-      stay |= !is_wordy(p.var);
+      count += Form::words_of(p.var);
     }
-    if (stay) return unlock(cell, 0, old.mark[1]);
+    if (count > Form::kMaxMore) return unlock(cell, 0, old.mark[1]);
     Pieces parts;
     take_apart(old, bytes, parts, env);
     put_together(cell, parts, env);
@@ -483,6 +492,9 @@ class CompactStore {
     Words words;
     load(words, old);
     if (is_more(old.mark[1])) env.deallocate(more(old.mark[1]), more_bytes(old.mark[1]));
+    take_all(words, bytes, parts, env);
+  }
+  static void take_all(Words& words, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
     uint64_t all = bytes;
     for (unsigned i = 0; i < words.count; ++i) all |= words.at[i] & kBytes;
     while (all != 0) {
@@ -508,23 +520,35 @@ class CompactStore {
 
   // As words if they can be. Unlocks.
   static void put_together(Cell& cell, Pieces& parts, OnlineEnv& env) {
-    for (unsigned i = 0; i < parts.count; ++i) {
-      if (!is_wordy(parts.at(i).var)) return keep(cell, parts, env);
-    }
+    unsigned count = 0;
+    for (unsigned i = 0; i < parts.count; ++i) count += Form::words_of(parts.at(i).var);
+    if (count > Form::kMaxMore) return keep(cell, parts, env);
     Words words;
-    for (unsigned i = 0; i < parts.count; ++i) add(words, parts.at(i).var, parts.at(i).bytes, env);
+    add(words, parts, env);
     put(cell, words, 0, env);
-  }
-  static bool is_wordy(const Var& x) {
-    return x.atomics == nullptr && (x.write.epoch.never() || fits(x.write)) &&
-           (x.reads.last.epoch.never() || fits(x.reads.last));
   }
 
   [[gnu::noinline]] static void keep(Cell& cell, Pieces& parts, OnlineEnv& env) {
+    if constexpr (TellsSame<D>) mend(parts, env);
     auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
     pieces->count = parts.count;
     for (unsigned i = 0; i < parts.count; ++i) pieces->at()[i] = parts.at(i);
     unlock(cell, 0, pointer_word(pieces, kKept));
+  }
+  // Pieces that have become alike are one again: where accesses overlap, tearing would have no end.
+  static void mend(Pieces& parts, OnlineEnv& env) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < parts.count; ++i) {
+      unsigned k = 0;
+      while (k < count && !D::same(parts.at(k).var, parts.at(i).var)) ++k;
+      if (k == count) {
+        parts.at(count++) = parts.at(i);
+      } else {
+        parts.at(k).bytes |= parts.at(i).bytes;
+        D::clear(parts.at(i).var, env);
+      }
+    }
+    parts.count = count;
   }
 
   // --- the lock ---
@@ -548,6 +572,70 @@ class CompactStore {
   [[gnu::always_inline]] static void unlock(Cell& cell, uint64_t first, uint64_t second) {
     __atomic_store_n(&cell.mark[1], second, __ATOMIC_RELAXED);
     __atomic_store_n(&cell.mark[0], first, __ATOMIC_RELEASE);
+  }
+};
+
+// FastTrack's variables.
+template <class D>
+struct CompactForm {
+  using Store = CompactStore<D>;
+  using Var = typename D::Var;
+  using Marks = Var;
+  using Loaded = Var;
+  static constexpr unsigned kMaxMore = 16,
+                            kMaxWords = 2 * kMaxMore;  // of a list; of all parts of a granule, before they are one
+
+  static OnlineEnv::Epoch epoch(const typename D::Thread& t) { return D::epoch(t); }
+  // Whether marks can tell of the access all that the rules will ask.
+  template <Op>
+  static bool fits(OnlineEnv::Access a, uint64_t period, OnlineEnv&) {
+    return period != Store::kNoEpoch && a.id < 1U << groups::kCodeBits;
+  }
+  // Whether marks with these codes may become one, and which that is.
+  static bool may_be_one(groups::Code, groups::Code) { return true; }
+  static void note_one(groups::Code, groups::Code) {}
+
+  // The variable of bytes that each of two marks is of, or not. Chosen by value: so it stays in registers.
+  [[gnu::always_inline]] static Var variable(const auto& c, uint64_t bytes, OnlineEnv&) {
+    const uint64_t a = (c.mark[0] & bytes) != 0 ? c.mark[0] : 0;
+    const uint64_t b = (c.mark[1] & bytes) != 0 ? c.mark[1] : 0;
+    const bool a_writes = (a & Store::kWrite) != 0, b_writes = (b & Store::kWrite) != 0;
+    const uint64_t b_write = b_writes ? b : 0, b_read = b_writes ? 0 : b;
+    Var x{};
+    x.write = Store::decode(a_writes ? a : b_write);
+    x.reads.last = Store::decode(!a_writes && a != 0 ? a : b_read);
+    return x;
+  }
+  // The same for one of any number of words.
+  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv&) {
+    ((mark & Store::kWrite) != 0 ? x.write : x.reads.last) = Store::decode(mark);
+  }
+  static void set_readers(Var& x, ReadSet<OnlineEnv> readers, OnlineEnv&) { x.reads.map = readers; }
+
+  // The other way round: when two marks may be enough,
+  [[gnu::always_inline]] static void add_marks(auto& two, const Var& x, uint64_t bytes, OnlineEnv&) {
+    two.add(x.reads.last, 0, bytes);
+    two.add(x.write, Store::kWrite, bytes);
+  }
+  static bool are_marks(const auto& /*words*/) { return true; }  // or as if
+  static bool visit_list(auto&, const auto&, uint64_t, OnlineEnv&, auto&&) { return false; }
+  static bool has_readers(const Var& x) { return !x.reads.map.empty(); }
+  static void unload(const Var&, OnlineEnv&) {}
+  // and to any number of words. From here on the reference to a set belongs to its word.
+  [[gnu::always_inline]] static void add(auto& words, const Var& x, uint64_t bytes, OnlineEnv& env) {
+    if (!x.write.epoch.never()) words.latest = Store::add_mark(words, Store::encode(x.write, Store::kWrite) | bytes);
+    if (!x.reads.last.epoch.never()) words.latest = Store::add_mark(words, Store::encode(x.reads.last, 0) | bytes);
+    if (has_readers(x)) Store::add_readers(words, Store::readers_word(x.reads.map.name()) | bytes, env);
+  }
+  // Only a read leaves a set of readers; if it is recorded, its thread is in it.
+  static void note_joined(const Var& x, OnlineEnv& env) {
+    if (has_readers(x)) env.joined = Store::readers_word(x.reads.map.name());
+  }
+  // How many it takes at most; more than a list may have if it cannot be.
+  static unsigned words_of(const Var& x) {
+    const bool fits = x.atomics == nullptr && (x.write.epoch.never() || Store::fits(x.write)) &&
+                      (x.reads.last.epoch.never() || Store::fits(x.reads.last));
+    return fits ? 2 : kMaxMore + 1;
   }
 };
 

@@ -46,7 +46,10 @@ void start() {
 void start_in_child() {}
 void put_statistics(Text&) {}
 // What the handler does is not what it interrupted has done, or is about to do again (CompactStore::repeat).
-void interrupted(Thread& t) { of(t).env.learn(); }
+void interrupted(Thread& t) {
+  of(t).env.learn();
+  Host::message(t);
+}
 void resumed(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
 
@@ -65,7 +68,6 @@ constexpr bool kIsHybrid = rt::kIsHybrid<D>;
 // What a thread holds is true even while the program asked us to look away from the order that it makes. But a set that got smaller
 // must be of another epoch, as the rules rely on: then the thread ticks, by a release that nobody will acquire.
 [[maybe_unused]] void let_go_of(Thread& t, HeldLock l) {
-  const Scope scope(t);
   if (t.ignore_sync != 0) {
     D::Lock nobodys{};
     D::release(of(t).state, nobodys, of(t).env);
@@ -74,14 +76,12 @@ constexpr bool kIsHybrid = rt::kIsHybrid<D>;
   }
   of(t).env.let_go(l);
 }
-[[maybe_unused]] void hold(Thread& t, HeldLock l) {
-  const Scope scope(t);
-  of(t).env.hold(l);
-}
 
 }  // namespace
 
+// The Scope is around both halves: no handler of a signal is to find the locks and the epoch of different moments.
 void acquire(Thread& t, uintptr_t lock, LockMode mode) {
+  const Scope scope(t);
   at_object<Host::Lock>(
       t, lock, Message::None,
       [&](auto& thread, auto& l, auto& env) {
@@ -89,9 +89,10 @@ void acquire(Thread& t, uintptr_t lock, LockMode mode) {
         mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
       },
       [&] { return Host::acquire_is_idle(of(t), lock, mode); });
-  if constexpr (kIsHybrid) hold(t, {lock, mode});
+  if constexpr (kIsHybrid) of(t).env.hold({lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {
+  const Scope scope(t);
   at_object<Host::Lock>(
       t, lock, Message::None,
       [&](auto& thread, auto& l, auto& env) {

@@ -94,6 +94,7 @@ struct OnlineEnv {
     if ((++knowledge & ((uint64_t{1} << Deed::kKnowledgeBits) - 1)) == 0) [[unlikely]]
       for (Outcome& o : outcomes) o = {};
   }
+  uint64_t period = 0;  // of the thread, and
   uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
   uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;

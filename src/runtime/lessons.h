@@ -6,8 +6,10 @@
 // lies on a path of full happens-before from the first access to the second, and what follows is the second thread's own order. So whichever is
 // named is true; it is the oldest that is kept, the nearest to the first that taught it.
 //
-// Bounded: kKept lessons a thread, kReaders readers of a lock. What is not kept any more, or came by other ways than the thread's own acquires
-// (its parent's before it was created), is not named.
+// A new thread has its parent's lessons, since it knows all that the parent did.
+//
+// Bounded: kKept lessons a thread, kReaders readers of a lock. What is not kept any more, or was another thread's lesson and came by a condition,
+// a barrier, a semaphore or an atomic, is not named: to look for it among the lessons of others, each would need a lock at every acquire.
 // Cost: to an acquire that teaches nothing a compare or two, to a release the note where it was; to accesses nothing.
 #pragma once
 #include "core/happens_before.h"
@@ -95,6 +97,16 @@ class Lessons {
       if (kept_[i % kKept].has(e)) return &kept_[i % kKept];
     }
     return nullptr;
+  }
+
+  // Of a thread that is about to begin.
+  void inherit(const Lessons& parent, OnlineEnv& env) {
+    count_ = parent.count_;
+    for (uint32_t i = 0; i < kKept; ++i) {
+      const Lesson& l = parent.kept_[i];
+      kept_[i] = {l.lock, l.release, l.acquire, {}};
+      kept_[i].brought.assign(l.brought, env);
+    }
   }
 
   void forget(OnlineEnv& env) {

@@ -10,6 +10,7 @@
 #include "detect/library_fasttrack.h"
 #include "detect/pacer.h"
 #include "runtime/compact.h"
+#include "runtime/compact_counts.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/lessons.h"
@@ -38,6 +39,10 @@ struct StoreOf<LibraryFastTrack<OnlineEnv>> {
   using Type = CompactStore<LibraryFastTrack<OnlineEnv>>;
 };
 template <>
+struct StoreOf<SimpleLock<OnlineEnv>> {
+  using Type = CompactStore<SimpleLock<OnlineEnv>>;
+};
+template <>
 struct StoreOf<Pacer<OnlineEnv>> {
   using Type = CompactStore<Pacer<OnlineEnv>>;
 };
@@ -50,6 +55,7 @@ struct Hindsight {
   using Lock = typename D::Lock;
   struct Lessons {
     static void forget(OnlineEnv&) {}
+    static void inherit(const Lessons&, OnlineEnv&) {}
     static const Lesson* of(WideEpoch) { return nullptr; }
   };
   static void acquiring(auto&, uintptr_t, const Lock&, LockMode) {}
@@ -232,9 +238,16 @@ class OnlineHost {
   // Warm: what is like something just done.
   template <Op kOp, unsigned kSize>
   [[gnu::noinline]] static void access_alike(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
+    Store::expect(*cell);
     const Deed deed = deed_of(of(t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
+    if (kSize <= 8 && t.tree != nullptr && t.tree->rest == 0 && is_dropped_early(t, address, pc, packed(kOp, kSize)))
+      return;
     if (is_nothing_new<kOp>(of(t), *cell, deed) && (kSize <= 8 || is_nothing_new<kOp>(of(t), cell[1], deed))) return;
     access_slow<kOp>(t, address, kSize, pc);
+  }
+  // By the tree filter. What it has not met it will be told of in access_slow().
+  static bool is_dropped_early(Thread& t, uintptr_t address, uintptr_t pc, uint32_t what) {
+    return is_context_known(t) && tree::is_known(*t.tree, tree::known(t, address, pc, what));
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool is_nothing_new(HostThread& t, Cell& cell, const Deed& deed) {
@@ -273,15 +286,15 @@ class OnlineHost {
     if (is_spared(of(t), address, size)) return;
     const Scope scope(t);
     const uint32_t what = packed(kOp, size);
+    if (t.tree != nullptr && !tree::rests(*t.tree) && is_dropped(t, address, size, pc, what)) return;
     const depot::Id id = describe(t, pc, what);
-    if (t.tree != nullptr && tree::is_redundant(*t.tree, address, size, id, g_options.tree_two_threads)) return;
     const Deed deed = deed_of(of(t), pc, what);
     const Env::Access a = Store::access(id);
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
       of(t).env.at = at;
       of(t).env.joined = 0;
-      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](typename D::Var& x) __attribute__((always_inline)) {
+      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](auto& x) __attribute__((always_inline)) {
         writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
       });
       // A read that is not sampled leaves a set that its thread is not in.
@@ -289,6 +302,12 @@ class OnlineHost {
     });
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
+  }
+
+  static bool is_dropped(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc, uint32_t what) {
+    calls(t);
+    held_locks(t);
+    return tree::is_redundant(*t.tree, tree::known(t, address, pc, what), size, g_options.tree_two_threads);
   }
 
   // What an atomic on memory that a library reached tells it, and is told by it; nothing for detectors that do not ask.
@@ -437,6 +456,7 @@ class OnlineHost {
     if (parent != nullptr) {
       message(*parent);
       D::fork(parent->state, t->state, parent->env);
+      t->lessons.inherit(parent->lessons, parent->env);
       parent->renew();
     }
     t->renew();
@@ -480,7 +500,7 @@ class OnlineHost {
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if ((touched_only && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);  // what came before met the free, and meets nothing after it
         D::write(t.state, x, Store::access(a), t.env);
@@ -505,7 +525,7 @@ class OnlineHost {
     for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
-      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](typename D::Var& x) {
+      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
         D::write(t.state, x, Store::access(a), t.env);
         D::clear(x, t.env);
       });

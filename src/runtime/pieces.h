@@ -57,6 +57,10 @@ class PieceStore {
   static bool other_is_same_epoch(const Cell&, uint8_t, const Now&) {
     return false;
   }
+  // Soon to be visited: what the cell points at may be far away.
+  [[gnu::always_inline]] static void expect(const Cell& cell) {
+    __builtin_prefetch(pointer(__atomic_load_n(&cell.pieces, __ATOMIC_RELAXED)));
+  }
   static bool repeat(Cell&, const Deed&, OnlineEnv&) { return false; }
   static void note_readers(OnlineEnv&, Now&) {}
   static OnlineEnv::Access access(depot::Id id) { return {id}; }

@@ -1,7 +1,5 @@
 #include "runtime/tree.h"
 
-#include "runtime/options.h"
-
 namespace pf::rt::tree {
 namespace {
 
@@ -68,11 +66,8 @@ void new_life(uintptr_t address, uintptr_t size) {
   for (uintptr_t page = first; page <= last; ++page) __atomic_fetch_add(&life_of(page << 12), 1, __ATOMIC_RELEASE);
 }
 
-void note(Table& table, Message what, uint64_t& message) {
-  if (what == Message::None) return;
-  if (!g_options.tree_two_threads) {
-    ++table.history;
-  } else if (what == Message::Sent) {
+void note_hashed(Table& table, Message what, uint64_t& message) {
+  if (what == Message::Sent) {
     note_own(table);
     message = table.history;
   } else if (message != 0) {
@@ -87,7 +82,9 @@ void note_release(Table& table) {
 }
 
 void end_round(Table& table) {
-  table.rest = table.hits < kWorthwhile ? kRest : 0;
+  const bool paid = table.hits >= kWorthwhile;
+  table.rest = paid ? 0 : kRest << (table.vain < kMostDoublings ? table.vain : kMostDoublings);
+  table.vain = paid ? 0 : table.vain + 1;
   table.looked = table.hits = 0;
 }
 

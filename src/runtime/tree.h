@@ -9,19 +9,27 @@
 // a hash of the messages, which threads can have in common: what a thread sends is a message of its own, what it receives is the
 // latest that was sent through the object. Who has seen what is in a table of single words that all threads share, without a lock.
 //
-// Looking up must pay for itself: when a round of look-ups drops little, the filter rests for several rounds and passes everything.
+// Looking up must pay for itself: when a round of look-ups drops little, the filter rests for several rounds and passes everything; for twice as
+// many each time that it was in vain again, up to a bound.
 #pragma once
 #include "filter/tree_rules.h"
+#include "runtime/options.h"
 #include "runtime/thread.h"
 
 namespace pf::rt::tree {
 
+// An access in its context: where, what, and the locks held.
 struct Known {
-  uintptr_t address;
-  depot::Id access;  // where, what, and the locks held
-  uint32_t life;
+  uintptr_t address, pc;
+  uint64_t calls_and_locks;
+  uint32_t what, life;
   uint64_t history;
   friend bool operator==(const Known&, const Known&) = default;
+
+  uint64_t hash() const {
+    const uint64_t where = (pc ^ uint64_t{what} << 40 ^ calls_and_locks * 0xD6E8FEB86659FD93U) * 0xC2B2AE3D27D4EB4FU;
+    return (address ^ where) * 0x9E3779B97F4A7C15U;
+  }
 };
 inline constexpr uint32_t kMaxSets = 4096;
 
@@ -31,6 +39,7 @@ struct Table {
   uint32_t thread;
   uint32_t sets;  // of two, the latest first; a power of two
   uint32_t looked, hits, rest;
+  uint32_t vain;  // rounds since the last that paid
   uint64_t rules[tree_rules::kCount];
   Known (*at())[2] { return reinterpret_cast<Known(*)[2]>(this + 1); }
 
@@ -53,7 +62,12 @@ void new_life(uintptr_t address, uintptr_t size);
 // --- messages; `message` is of an object that orders: the latest sent through it, or 0 ---
 
 enum class Message { None, Sent, Received };
-void note(Table& table, Message what, uint64_t& message);
+void note_hashed(Table& table, Message what, uint64_t& message);
+inline void note(Table& table, Message what, uint64_t& message) {
+  if (what == Message::None) return;
+  if (g_options.tree_two_threads) return note_hashed(table, what, message);
+  ++table.history;
+}
 // One that nobody receives: of forks, joins, fences.
 void note_own(Table& table);
 // With `exact`.
@@ -61,16 +75,45 @@ void note_release(Table& table);
 
 // --- accesses ---
 
-inline constexpr uint32_t kRound = 1024, kRest = 8 * kRound, kWorthwhile = kRound / 4;
+inline constexpr uint32_t kRound = 1024, kRest = 8 * kRound, kMostDoublings = 5;
+inline constexpr uint32_t kWorthwhile = kRound / 6;  // what is new is looked for twice
 [[gnu::noinline, gnu::cold]] void end_round(Table& table);
 
 // Whether two threads have seen it; if not, this one has from here on.
 bool seen_by_two(uint32_t thread, uint64_t hash);
 
-inline TreeRule judge(Table& table, uintptr_t address, depot::Id access, bool two_threads) {
-  const Known now{address, access, __atomic_load_n(&life_of(address), __ATOMIC_ACQUIRE), table.history};
-  const uint64_t h = (address ^ uint64_t{access} << 32 ^ access) * 0x9E3779B97F4A7C15U;
-  Known(&set)[2] = table.at()[h >> 40 & (table.sets - 1)];
+// The thread's stack and held locks must have their numbers.
+inline Known known(const Thread& t, uintptr_t address, uintptr_t pc, uint32_t what) {
+  const depot::Id calls = t.top == t.bottom ? 0 : t.top[-1].stack;
+  const uint32_t life = __atomic_load_n(&life_of(address), __ATOMIC_ACQUIRE);
+  return {address, pc, uint64_t{calls} << 32 | t.locks, what, life, t.tree->history};
+}
+inline Known (&set_of(Table& table, uint64_t hash))[2] { return table.at()[hash >> 40 & (table.sets - 1)]; }
+
+inline void count_look(Table& table, bool hit) {
+  table.hits += hit;
+  if (++table.looked == kRound) end_round(table);
+}
+
+// Whether it was made before, asked early: no Scope is needed to look. Should the handler of a signal come in between and put something of its own
+// in place, that is of a later history, and so is not what is looked for.
+[[gnu::always_inline]] inline bool is_known(Table& table, const Known& now) {
+  const Known(&set)[2] = set_of(table, now.hash());
+  const auto is_now = [&](const Known& k) {
+    const bool same = k.address == now.address && k.pc == now.pc && k.calls_and_locks == now.calls_and_locks &&
+                      k.what == now.what && k.life == now.life;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return same && __atomic_load_n(&k.history, __ATOMIC_RELAXED) == now.history;
+  };
+  const bool hit = is_now(set[0]) || is_now(set[1]);
+  table.rules[tree_rules::SameThread] += hit;
+  count_look(table, hit);
+  return hit;
+}
+
+inline TreeRule judge(Table& table, const Known& now, bool two_threads) {
+  const uint64_t h = now.hash();
+  Known(&set)[2] = set_of(table, h);
   if (set[0] == now) return tree_rules::SameThread;
   const bool known = set[1] == now;
   set[1] = set[0];
@@ -81,17 +124,18 @@ inline TreeRule judge(Table& table, uintptr_t address, depot::Id access, bool tw
                                                                                        : tree_rules::Fresh;
 }
 
+// Whether it rests; if so, the access counts as one that passed.
+inline bool rests(Table& table) {
+  if (table.rest == 0) return false;
+  --table.rest;
+  ++table.rules[tree_rules::Resting];
+  return true;
+}
 // Whether the access adds nothing; if not, it is known from here on.
-inline bool is_redundant(Table& table, uintptr_t address, uintptr_t size, depot::Id access, bool two_threads) {
-  if (table.rest != 0) {
-    --table.rest;
-    ++table.rules[tree_rules::Resting];
-    return false;
-  }
-  const TreeRule rule = size > 8 ? tree_rules::TooLong : judge(table, address, access, two_threads);
+inline bool is_redundant(Table& table, const Known& now, uintptr_t size, bool two_threads) {
+  const TreeRule rule = size > 8 ? tree_rules::TooLong : judge(table, now, two_threads);
   ++table.rules[rule];
-  table.hits += drops(rule);
-  if (++table.looked == kRound) end_round(table);
+  count_look(table, drops(rule));
   return drops(rule);
 }
 

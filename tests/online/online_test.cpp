@@ -243,7 +243,7 @@ class BatchReports {
     return {};
   }
 
-  // The named edge lies on a path between the two, and one is named wherever the second thread was taught by a lock of its own.
+  // The named edge lies on a path between the two, and one is named wherever the second thread was taught by a lock of its own or of its parent's.
   std::string check_hidden_by(const RawRace& race, const Play& play, const oracle::Race& pair) const {
     if (!race.by_locks) return race.hidden_by ? "lock: it hid nothing" : "";
     const oracle::Order full(play.trace, oracle::Relation::Hb);
@@ -257,7 +257,7 @@ class BatchReports {
     };
     for (std::size_t j = 0; j < pair.second; ++j) {
       if (!is_step(play.trace[j], race.hidden_by->acquire, Op::Acquire, Op::ReadAcquire)) continue;
-      if (play.trace[j].thread != play.trace[pair.second].thread) continue;
+      if (play.trace[j].thread != play.trace[pair.second].thread && !full.before(j, pair.second)) continue;
       for (std::size_t i = 0; i < j; ++i) {
         const Event& e = play.trace[i];
         if (is_step(e, race.hidden_by->release, Op::Release, Op::ReadRelease) && orders(e, play.trace[j]) &&

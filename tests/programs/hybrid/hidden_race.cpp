@@ -8,7 +8,10 @@
 // RUN: %with multilock %race %t wait | %FileCheck %s --check-prefix=WAIT
 // RUN: %with multilock %race %t block | %FileCheck %s --check-prefix=BLOCK
 // RUN: %with multilock %race %t forgotten | %FileCheck %s --check-prefix=UNNAMED
-// RUN: %with multilock %race %t parent | %FileCheck %s --check-prefix=UNNAMED
+// RUN: %with "multilock simplelock" %race %t parent | %FileCheck %s --check-prefix=PARENT
+// RUN: %with multilock %race %t posted | %FileCheck %s --check-prefix=UNNAMED
+#include <semaphore.h>
+
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -163,14 +166,37 @@ static void forgotten() {
 static void parent() {
   std::thread one([] {
     shared = 1;
-    pass(mutex);
+    pass(mutex);  // PARENT: thread 1 released mutex at pass
     order_done(1);
   });
   order_wait(1);
-  pass(mutex);
+  pass(mutex);  // PARENT-NEXT: main thread acquired mutex at pass
   std::thread two([] { shared = 2; });
   one.join();
   two.join();
+}
+
+// Another thread, which told it by a semaphore.
+static void posted() {
+  static sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  std::thread one([] {
+    shared = 1;
+    pass(mutex);
+    order_done(1);
+  });
+  std::thread two([] {
+    order_wait(1);
+    pass(mutex);
+    sem_post(&semaphore);
+  });
+  std::thread three([] {
+    sem_wait(&semaphore);
+    shared = 2;
+  });
+  one.join();
+  two.join();
+  three.join();
 }
 
 int main(int, char** arguments) {
@@ -181,5 +207,6 @@ int main(int, char** arguments) {
   : what == "wait"      ? wait()
   : what == "block"     ? block()
   : what == "forgotten" ? forgotten()
+  : what == "posted"    ? posted()
                         : parent();
 }
