@@ -314,7 +314,7 @@ class OnlineHost {
     const depot::Id a = describe(t, pc, packed(op, size));
     const auto result = [&] {
       Line line(address);
-      Atomic* object = line.template find<Atomic>(address);
+      auto* object = line.template find<Atomic>(address);
       if (object == nullptr && op != Op::AtomicLoad) object = &line.template add<Atomic>(address, *t.arena);
       atomic_before(t, object, address, size, op, order, a);
       const auto value = real();
@@ -338,7 +338,7 @@ class OnlineHost {
     bool done = false;
     {
       Line line(address);
-      Atomic& object = line.template get<Atomic>(address, *t.arena);
+      auto& object = line.template get<Atomic>(address, *t.arena);
       done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;

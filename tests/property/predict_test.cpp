@@ -175,6 +175,12 @@ std::vector<Section> sections_of(std::span<const Event> trace) {
   return found;
 }
 
+// Of one lock, one after the other, by two threads, one of them for writing.
+bool collide(std::span<const Event> trace, const Section& s, const Section& t) {
+  return trace[s.begin].target == trace[t.begin].target && (s.writes || t.writes) &&
+         trace[s.begin].thread != trace[t.begin].thread && s.ends && s.end < t.begin;
+}
+
 // Causally-precedes by its definition, with matrices.
 Matrix causally_precedes(std::span<const Event> trace) {
   const oracle::Order hb(trace, oracle::Relation::Hb), weak(trace, oracle::Relation::WeakHb);
@@ -195,18 +201,21 @@ Matrix causally_precedes(std::span<const Event> trace) {
   for (size_t q = 0; q < n; ++q)
     for (size_t p = 0; p < q; ++p)
       if (trace[p].thread != trace[q].thread && weak.before(p, q) && !cp[p][q]) add(p, q);
+  const auto conflict = [&](const Section& s, const Section& t) {  // rule (a)
+    return std::ranges::any_of(conflicts, [&](const Race& r) { return inside(r.first, s) && inside(r.second, t); });
+  };
+  const auto ordered = [&](const Section& s, const Section& t) {  // rule (b)
+    for (size_t x = 0; x < n; ++x)
+      for (size_t y = 0; y < n; ++y)
+        if (cp[x][y] && inside(x, s) && inside(y, t)) return true;
+    return false;
+  };
   for (bool grown = true; grown;) {
     grown = false;
     for (const Section& s : sections)
       for (const Section& t : sections) {
-        const bool collide = trace[s.begin].target == trace[t.begin].target && (s.writes || t.writes) &&
-                             trace[s.begin].thread != trace[t.begin].thread && s.ends && s.end < t.begin;
-        if (!collide || cp[s.end][t.begin]) continue;
-        bool applies =
-            std::ranges::any_of(conflicts, [&](const Race& r) { return inside(r.first, s) && inside(r.second, t); });
-        for (size_t x = 0; x < n && !applies; ++x)
-          for (size_t y = 0; y < n && !applies; ++y) applies = cp[x][y] && inside(x, s) && inside(y, t);
-        if (applies) grown |= add(s.end, t.begin);
+        if (!collide(trace, s, t) || cp[s.end][t.begin]) continue;
+        if (conflict(s, t) || ordered(s, t)) grown |= add(s.end, t.begin);
       }
   }
   return cp;
