@@ -16,7 +16,7 @@ constexpr std::optional<uint64_t> parse_duration(std::string_view text) {
   }
   text.remove_prefix(digits);
   constexpr uint64_t kSecond = 1'000'000'000;
-  constexpr uint64_t kYear = 366 * 24 * (3600 * kSecond);
+  constexpr uint64_t kYear = kSecond * 3600 * 24 * 366;
   constexpr std::pair<std::string_view, uint64_t> kScales[] = {{"us", kSecond / 1'000'000}, {"ms", kSecond / 1000},
                                                                {"", kSecond / 1000},        {"s", kSecond},
                                                                {"m", 60 * kSecond},         {"h", 3600 * kSecond}};

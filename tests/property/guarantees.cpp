@@ -230,7 +230,9 @@ Guarantee every_hybrid_race(LocksAllow allow) {
 
 // --- sampling ---
 
-static std::vector<bool> sampled_events(std::span<const Event> trace) {
+namespace {
+
+std::vector<bool> sampled_events(std::span<const Event> trace) {
   std::vector<bool> sampled;
   bool on = false;
   for (const Event& e : trace) {
@@ -239,6 +241,8 @@ static std::vector<bool> sampled_events(std::span<const Event> trace) {
   }
   return sampled;
 }
+
+}  // namespace
 
 std::string sampled_shortest_races(std::span<const Event> trace, const Reports& reports) {
   const std::vector<bool> sampled = sampled_events(trace);

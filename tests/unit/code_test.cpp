@@ -50,10 +50,14 @@ TEST_P(CodeOf, SitesAreInstructionsThatAccessMemory) {
     const auto line = lines.find(site.offset);
     ASSERT_NE(line, lines.end()) << fmt::format("{:#x} is within an instruction", site.offset);
     const auto next = std::next(line);
-    if (next != lines.end()) EXPECT_LE(site.offset + site.length, next->first) << line->second;
+    if (next != lines.end()) {
+      EXPECT_LE(site.offset + site.length, next->first) << line->second;
+    }
     EXPECT_EQ(line->second.find("lea"), std::string::npos) << line->second;
     const bool locked = line->second.starts_with("lock") || line->second.starts_with("xchg");
-    if (locked) EXPECT_NE(site.flags & Site::kAtomic, 0) << line->second;
+    if (locked) {
+      EXPECT_NE(site.flags & Site::kAtomic, 0) << line->second;
+    }
   }
 }
 

@@ -92,7 +92,7 @@ TEST(Wrapper, refuses_a_static_program_without_a_static_runtime) {
 TEST(Wrapper, links_a_static_runtime_whole) {
   const TemporaryFolder folder;
   const std::string runtime = folder.file("libphotofinish.a");
-  std::ofstream{runtime};
+  std::ofstream(runtime) << "!<arch>\n";
   EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}})),
             "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + runtime +
                 " -Wl,--no-whole-archive -static a.o");
