@@ -21,8 +21,8 @@ test: all  ## build, then run every test but the long ones
 long: all  ## the tests that take minutes
 	@ctest --preset $(PRESET) --output-on-failure -L long
 
-lint: setup  ## format, clang-tidy, arrows between rooms, no warning from either compiler
-	@scripts/lint
+lint: setup  ## format, clang-tidy, arrows between rooms, no warning from either compiler; SINCE=REV: clang-tidy of what changed
+	@scripts/lint $(SINCE)
 
 bench: all  ## measure against the peers
 	@bench/run

@@ -196,9 +196,9 @@ class Confirmation {
     if (!program) return program.error();
     const IgnoredPipes ignored;
     std::vector<report::Session::Sink> sinks;
-    sinks.push_back(
-        {std::make_unique<Catch>(places_, fs::canonical(*find_program(command_.front())).filename(), caught), stderr,
-         "to standard error", true});
+    const fs::path executable = find_program(command_.front()).value_or(command_.front());
+    sinks.push_back({std::make_unique<Catch>(places_, fs::canonical(executable).filename(), caught), stderr,
+                     "to standard error", true});
     report::Session session(chain, options_, report::Suppressions(), std::move(sinks));
     const int ended = follow(*program, gate_, follower,
                              [&](const std::string& file, std::string_view line) { session.take(file, line); });

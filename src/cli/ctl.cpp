@@ -102,11 +102,12 @@ Outcome control(const Request& request) {
     return 100 * static_cast<double>(Control::rate_of(word)) / static_cast<double>(Periods::kAlways);
   };
   const double before = percent();
-  if (!*wanted) {
+  const std::optional<uint64_t>& rate = *wanted;
+  if (!rate) {
     fmt::print("rate={:.4g}%\n", before);
     return kSuccess;
   }
-  __atomic_store_n(&page.get()->rate, Control::of(**wanted), __ATOMIC_RELAXED);
+  __atomic_store_n(&page.get()->rate, Control::of(*rate), __ATOMIC_RELAXED);
   fmt::print("rate={:.4g}%, was {:.4g}%\n", percent(), before);
   return kSuccess;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -208,7 +209,12 @@ Result<int> record_program(const Request& request, const std::vector<std::string
 }
 
 // The process that recorded, by the name of its raw file.
-pid_t recorded_process(const std::string& raw) { return std::atoi(fs::path(raw).filename().c_str()); }
+pid_t recorded_process(const std::string& raw) {
+  const std::string name = fs::path(raw).filename();
+  pid_t process = 0;
+  std::from_chars(name.data(), name.data() + name.size(), process);
+  return process;
+}
 
 // What a photofinish that was killed has left behind: the program went on recording without it.
 Outcome recover(Request request, const Globals& globals) {

@@ -36,7 +36,7 @@ class RecordNames {
     uint64_t function = 0;  // once it was asked for
     bool has_function = false, wanted = true;
   };
-  KnownPc& known(uint64_t pc);
+  KnownPc& known(uint64_t address);
   uint64_t function_of(KnownPc& pc);
   void name_global(uint64_t address);
   void name_thread(uint64_t id);

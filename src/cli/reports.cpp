@@ -100,9 +100,8 @@ std::vector<report::Session::Sink> ReportFiles::sinks(const report::RunOptions& 
   std::vector<report::Session::Sink> sinks;
   for (Target& target : targets_) {
     std::FILE* out = stream(target, options, program);
-    const std::string name = target.file     ? target.spec.file
-                             : out == stdout ? "to standard output"
-                                             : "to standard error";
+    const std::string standard = out == stdout ? "to standard output" : "to standard error";
+    const std::string name = target.file ? target.spec.file : standard;
     if (target.spec.format == "json") {
       sinks.push_back({report::make_json_renderer(out), out, name, false});
     } else {

@@ -54,7 +54,7 @@ class ReportFiles {
     ReportSpec spec;
     std::unique_ptr<std::FILE, Closer> file;  // none: a standard stream
   };
-  std::FILE* stream(Target& target, const report::RunOptions& options, pid_t program);
+  static std::FILE* stream(Target& target, const report::RunOptions& options, pid_t program);
 
   std::vector<Target> targets_;
 };

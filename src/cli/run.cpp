@@ -66,6 +66,13 @@ struct Plan {
   std::optional<ContextTrials> contexts = {};
 };
 
+// What to do after everything is reported and the run directory is gone.
+struct End {
+  int status = 0;
+  bool found = false;
+  report::RunOptions options;
+};
+
 // The program's runs, one after the other, all into one session.
 class Runs {
  public:
@@ -86,8 +93,10 @@ class Runs {
     return status ? session_->written() : status;
   }
 
-  int status() const { return status_; }
-  const report::Session& session() const { return *session_; }
+  End end() const {
+    if (!session_) return {.status = gate_.stopped_by(), .found = false, .options = plan_.options};
+    return {.status = status_, .found = session_->found(), .options = session_->options()};
+  }
 
  private:
   Status run_once(uint64_t trial) {
@@ -131,13 +140,6 @@ class Runs {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What to do after everything is reported and the run directory is gone.
-struct End {
-  int status = 0;
-  bool found = false;
-  report::RunOptions options;
-};
-
 Result<End> run_program(const Plan& plan, const Request& request, const Globals& globals) {
   const Result<std::vector<ReportSpec>> specs = parse_report_specs(request.reports);
   if (!specs) return specs.error();
@@ -148,7 +150,7 @@ Result<End> run_program(const Plan& plan, const Request& request, const Globals&
   Runs runs(plan, std::move(*suppressions), files, globals);
   if (const Status done = runs.run(); !done) return done.error();
   if (const Status closed = files.close(); !closed) return closed.error();
-  return End{runs.status(), runs.session().found(), runs.session().options()};
+  return runs.end();
 }
 
 // --overhead is the option of that name of the chain's detector.

@@ -27,9 +27,7 @@ sigset_t gated_signals() {
 [[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment,
                          const sigset_t& signals, int pipe) {
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = arguments_of(command);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   execvp(arguments[0], arguments.data());
   const int error = errno;
@@ -57,14 +55,22 @@ void SignalGate::forward(pid_t program) {
   signalfd_siginfo info;
   while (read(fd_, &info, sizeof info) == sizeof info) {
     if (info.ssi_signo == SIGCHLD) continue;
-    stopped_ = true;
-    if (info.ssi_code != SI_KERNEL && program != kNobody) kill(program, static_cast<int>(info.ssi_signo));
+    stopped_by_ = static_cast<int>(info.ssi_signo);
+    if (info.ssi_code != SI_KERNEL && program != kNobody) kill(program, stopped_by_);
   }
 }
 
 bool SignalGate::stopped() {
   forward(kNobody);
-  return stopped_;
+  return stopped_by_ != 0;
+}
+
+std::vector<char*> arguments_of(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
 }
 
 std::optional<std::filesystem::path> find_program(const std::string& name) {

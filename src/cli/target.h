@@ -29,6 +29,8 @@ class SignalGate {
   void forward(pid_t program);
   // Whether somebody wanted an end so far.
   bool stopped();
+  // By which signal, as waitpid() tells it of a process; 0 if by none.
+  int stopped_by() const { return stopped_by_; }
   // The signals that were blocked before.
   const sigset_t& original() const { return original_; }
 
@@ -36,9 +38,12 @@ class SignalGate {
   static constexpr pid_t kNobody = 0;
 
   int fd_ = -1;
-  bool stopped_ = false;
+  int stopped_by_ = 0;
   sigset_t original_;
 };
+
+// For exec*(): they live as long as the words.
+std::vector<char*> arguments_of(const std::vector<std::string>& words);
 
 // As a shell finds it.
 std::optional<std::filesystem::path> find_program(const std::string& name);

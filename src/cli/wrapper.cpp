@@ -1,7 +1,10 @@
 #include "cli/wrapper.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,7 +88,7 @@ class LinkerWords {
 
  private:
   void put(std::string word) {
-    out_.push_back("-Xlinker");
+    out_.emplace_back("-Xlinker");
     out_.push_back(std::move(word));
   }
 
@@ -218,7 +221,7 @@ Words gcc_instrumentation(const std::optional<fs::path>& calls_header) {
   Words words = {"-fsanitize=thread"};
   for (const std::string_view function : kInlined) words.push_back(fmt::format("-fno-builtin-{}", function));
   if (calls_header) {
-    words.push_back("-include");
+    words.emplace_back("-include");
     words.push_back(calls_header->string());
   }
   return words;
@@ -239,10 +242,10 @@ Result<Words> wrapped_command(const Compiler& compiler, const Words& arguments, 
   const bool gcc = compiler.kind == CompilerKind::Gcc;
   std::ranges::copy(gcc ? gcc_instrumentation(files.gcc_calls) : Words{"-fsanitize=thread"},
                     std::back_inserter(command));
-  if (!gcc && reading->links()) command.push_back("-fno-sanitize-link-runtime");
+  if (!gcc && reading->links()) command.emplace_back("-fno-sanitize-link-runtime");
   std::ranges::copy(*link, std::back_inserter(command));
   std::ranges::copy(reading->kept, std::back_inserter(command));
-  if (gcc) command.push_back("-U_FORTIFY_SOURCE");  // its checked copies are inlined, too; last, to win over a -D
+  if (gcc) command.emplace_back("-U_FORTIFY_SOURCE");  // its checked copies are inlined, too; last, to win over a -D
   return command;
 }
 
@@ -268,17 +271,37 @@ Words default_compilers(bool cxx) {
   return cxx ? Words{"clang++-19", "clang++", "g++"} : Words{"clang-19", "clang", "gcc"};
 }
 
+// What a command writes to standard output; nothing if it cannot be run. No shell reads the words.
+std::string output_of(const Words& command) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const std::vector<char*> words = arguments_of(command);
+  pid_t process = 0;
+  const bool runs = posix_spawnp(&process, words[0], &actions, nullptr, words.data(), environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string output;
+  std::array<char, 4096> buffer;
+  for (ssize_t n; (n = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+    output.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  if (runs) waitpid(process, nullptr, 0);
+  return output;
+}
+
 // By its name; a name that does not tell (c++, a script) is asked.
 CompilerKind kind_of(const Words& command) {
   const std::string name = fs::path(command.back()).filename();
   if (name.find("clang") != name.npos) return CompilerKind::Clang;
   if (name.find("g++") != name.npos || name.find("gcc") != name.npos) return CompilerKind::Gcc;
-  std::string answer;
-  if (std::FILE* pipe = popen(fmt::format("{} --version 2>/dev/null", fmt::join(command, " ")).c_str(), "r")) {
-    std::array<char, 4096> buffer;
-    answer.assign(buffer.data(), std::fread(buffer.data(), 1, buffer.size(), pipe));
-    pclose(pipe);
-  }
+  Words question = command;
+  question.emplace_back("--version");
+  const std::string answer = output_of(question);
   return answer.find("clang") == answer.npos ? CompilerKind::Gcc : CompilerKind::Clang;
 }
 
@@ -311,9 +334,7 @@ Result<int> run_wrapper(const std::string& language, const Words& arguments) {
   if (!compiler) return compiler.error();
   Result<Words> command = wrapped_command(*compiler, arguments, {find_runtime("fasttrack"), find_gcc_calls()});
   if (!command) return command.error();
-  std::vector<char*> words;
-  for (std::string& word : *command) words.push_back(word.data());
-  words.push_back(nullptr);
+  const std::vector<char*> words = arguments_of(*command);
   execvp(words[0], words.data());
   return Error{fmt::format("cannot run {}: {}", command->front(), std::strerror(errno))};
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace pf {
 
@@ -15,14 +16,14 @@ constexpr std::optional<uint64_t> parse_duration(std::string_view text) {
   }
   text.remove_prefix(digits);
   constexpr uint64_t kSecond = 1'000'000'000;
-  const uint64_t scale = text == "us"                   ? 1'000
-                         : text == "ms" || text.empty() ? 1'000'000
-                         : text == "s"                  ? kSecond
-                         : text == "m"                  ? 60 * kSecond
-                         : text == "h"                  ? 3600 * kSecond
-                                                        : 0;
-  if (digits == 0 || scale == 0 || value > 366 * 24 * 3600 * kSecond / scale) return std::nullopt;
-  return value * scale;
+  constexpr uint64_t kYear = kSecond * 3600 * 24 * 366;
+  constexpr std::pair<std::string_view, uint64_t> kScales[] = {{"us", kSecond / 1'000'000}, {"ms", kSecond / 1000},
+                                                               {"", kSecond / 1000},        {"s", kSecond},
+                                                               {"m", 60 * kSecond},         {"h", 3600 * kSecond}};
+  for (const auto& [unit, scale] : kScales) {
+    if (unit == text) return digits == 0 || value > kYear / scale ? std::nullopt : std::optional(value * scale);
+  }
+  return std::nullopt;
 }
 
 }  // namespace pf

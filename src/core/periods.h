@@ -33,6 +33,13 @@ constexpr std::optional<uint64_t> parse_rate(std::string_view text) {
   return static_cast<uint64_t>(value * 4294967296.0);
 }
 
+// A rate that stands in the code: one that is none does not compile.
+uint64_t not_a_rate();  // nowhere defined
+consteval uint64_t known_rate(std::string_view text) {
+  const std::optional<uint64_t> rate = parse_rate(text);
+  return rate ? *rate : not_a_rate();
+}
+
 // What was asked for, and what came of it.
 struct SamplingCounts {
   std::optional<double> rate;           // asked, 0 to 1, if a rate was

@@ -48,24 +48,25 @@ Status add_option(StageSpec& stage, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   const bool has_value = equals != std::string_view::npos;
   const std::string where = " of " + quoted(stage.info->name);
-  std::vector<std::string_view> known;
-  for (const OptionInfo& o : stage.info->options) {
-    known.push_back(o.name);
-    if (o.name != name) continue;
-    if (o.argument.empty() && has_value) return Error{"option " + quoted(name) + where + " takes no value"};
-    if (!o.argument.empty() && (!has_value || equals + 1 == text.size())) {
-      return Error{"option " + quoted(name) + where + " needs a value: " + std::string(name) + "=" +
-                   std::string(o.argument)};
-    }
-    const std::string_view value = has_value ? text.substr(equals + 1) : "on";
-    if (const std::string needed = wrong_value(o.argument, value); !needed.empty()) {
-      return Error{"option " + quoted(name) + where + " needs " + needed + ", not " + quoted(value)};
-    }
-    const bool fresh = stage.options.emplace(std::string(name), value).second;
-    if (!fresh) return Error{"option " + quoted(name) + where + " is given twice"};
-    return Done{};
+  const auto& options = stage.info->options;
+  const auto o = std::ranges::find(options, name, &OptionInfo::name);
+  if (o == options.end()) {
+    std::vector<std::string_view> known(options.size());
+    std::ranges::transform(options, known.begin(), &OptionInfo::name);
+    return Error{"unknown option " + quoted(name) + where + suggestion(name, known)};
   }
-  return Error{"unknown option " + quoted(name) + where + suggestion(name, known)};
+  if (o->argument.empty() && has_value) return Error{"option " + quoted(name) + where + " takes no value"};
+  if (!o->argument.empty() && (!has_value || equals + 1 == text.size())) {
+    return Error{"option " + quoted(name) + where + " needs a value: " + std::string(name) + "=" +
+                 std::string(o->argument)};
+  }
+  const std::string_view value = has_value ? text.substr(equals + 1) : "on";
+  if (const std::string needed = wrong_value(o->argument, value); !needed.empty()) {
+    return Error{"option " + quoted(name) + where + " needs " + needed + ", not " + quoted(value)};
+  }
+  const bool fresh = stage.options.emplace(std::string(name), value).second;
+  if (!fresh) return Error{"option " + quoted(name) + where + " is given twice"};
+  return Done{};
 }
 
 Result<StageSpec> parse_stage(std::string_view text, Catalog catalog) {

@@ -30,8 +30,8 @@ constexpr uint64_t nearest_whole(double x) {
 
 struct CarismaLaw {
   CarismaStrategy strategy = CarismaStrategy::Aas;
-  uint64_t rate = *parse_rate("1%");
-  uint64_t min = *parse_rate("0.001%");
+  uint64_t rate = known_rate("1%");
+  uint64_t min = known_rate("0.001%");
 
   bool counts_writes() const { return strategy != CarismaStrategy::Cls; }
 

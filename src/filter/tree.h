@@ -119,7 +119,7 @@ class TreeFilter final : public FilterStage {
   uint64_t messages_ = 0, history_count_ = 0, lives_ = 0;
   SeenTable<Key, Seen, Hash> seen_;
   uint64_t events_ = 0;
-  std::array<uint64_t, kOfTraces> rules_{};
+  std::array<uint64_t, tree_rules::kOfTraces> rules_{};
 };
 
 }  // namespace pf

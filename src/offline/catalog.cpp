@@ -71,7 +71,7 @@ CarismaOptions carisma_options(const Options& given) {
   CarismaOptions options;
   const auto rate = [&](std::string_view name, uint64_t fallback) {
     const auto it = given.find(name);
-    return it == given.end() ? fallback : *parse_rate(it->second);
+    return it == given.end() ? fallback : parse_rate(it->second).value_or(fallback);
   };
   const auto word = [&](std::string_view name) {
     const auto it = given.find(name);

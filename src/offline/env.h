@@ -159,7 +159,7 @@ struct BasicOfflineEnv {
   LocksetTable<BasicOfflineEnv> locksets;
   LocksetId current_locks = kNoLocks;  // of the access being processed
   uint32_t queue_length = 1;           // simplelock's q
-  static constexpr uint64_t kDefaultRate = *parse_rate("3%");
+  static constexpr uint64_t kDefaultRate = known_rate("3%");
   Periods periods{kDefaultRate, 1000, 1};
   bool sampling = false;
   bool symmetric = false;     // clockrace's

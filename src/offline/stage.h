@@ -56,9 +56,9 @@ struct Findings {
   uint64_t peak_bytes = 0;  // and when it was largest
   std::optional<SamplingCounts> sampling = {};
   std::optional<uint64_t> by_library = {};  // pairs that only calls without instrumentation may have ordered
-  double processor_seconds = 0;          // on threads of its own
-  std::optional<uint64_t> unknown = {};  // of a predictor: pairs that it could not decide
-  std::vector<RuleCount> found_by = {};  // of a predictor: how many races each way of looking found
+  double processor_seconds = 0;             // on threads of its own
+  std::optional<uint64_t> unknown = {};     // of a predictor: pairs that it could not decide
+  std::vector<RuleCount> found_by = {};     // of a predictor: how many races each way of looking found
 };
 
 class DetectorStage {

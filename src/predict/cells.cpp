@@ -19,7 +19,7 @@ void Cells::cut() {
     cuts_.insert(cuts_.end(), {range.begin, range.end});
   }
   std::ranges::sort(cuts_);
-  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  cuts_.erase(std::ranges::unique(cuts_).begin(), cuts_.end());
   const auto cell_at = [&](uint64_t address) {
     return static_cast<Cell>(std::ranges::lower_bound(cuts_, address) - cuts_.begin());
   };

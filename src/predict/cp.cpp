@@ -92,7 +92,7 @@ bool CausallyPrecedes::add_ordered(const Sections& firsts, const std::vector<Sec
         const uint32_t position = s.begin == kNone ? 0 : model_.position(s.begin);
         return s.end != kNone && s.end < second.begin && position < before[thread];
       };
-      const auto after = std::partition_point(sections.begin(), sections.end(), applies);
+      const auto after = std::ranges::partition_point(sections, applies);
       if (after != sections.begin()) grown |= add_edge(std::prev(after)->end, second.begin);
     }
   }

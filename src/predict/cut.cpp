@@ -15,8 +15,7 @@ Cuts::Cuts(const Model& model) : model_(model) {
 }
 
 const Section* Cuts::last_begun(const std::vector<Section>& sections, const Clock& cut) const {
-  const auto after =
-      std::partition_point(sections.begin(), sections.end(), [&](const Section& s) { return has_begun(s, cut); });
+  const auto after = std::ranges::partition_point(sections, [&](const Section& s) { return has_begun(s, cut); });
   return after == sections.begin() ? nullptr : &*std::prev(after);
 }
 

@@ -1,6 +1,7 @@
 #include "predict/missing.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace pf::predict {
 
@@ -44,8 +45,8 @@ void MissingCalls::join_reaching(const Event& e, Clock& clock) const {
 }
 
 void MissingCalls::ran(Thread t, const Event& e, std::span<const uint32_t> clock) {
-  const auto own = std::find_if(calls_.rbegin(), calls_.rend(),
-                                [&](const Call& call) { return call.thread == t && call.under_way; });
+  const auto own = std::ranges::find_if(calls_ | std::views::reverse,
+                                        [&](const Call& call) { return call.thread == t && call.under_way; });
   if (e.op == Op::MissingBegin) {
     calls_.push_back({t, true, {}, Clock(clock.begin(), clock.end())});
     return;

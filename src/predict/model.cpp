@@ -1,6 +1,7 @@
 #include "predict/model.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace pf::predict {
 
@@ -43,7 +44,8 @@ void Model::find_sections() {
     sections.push_back({t, lock, i, kNone});
   };
   const auto close = [](std::vector<Section>& sections, Thread t, Index i) {
-    const auto it = std::find_if(sections.rbegin(), sections.rend(), [&](const Section& s) { return s.thread == t; });
+    const auto it =
+        std::ranges::find_if(sections | std::views::reverse, [&](const Section& s) { return s.thread == t; });
     if (it != sections.rend()) it->end = i;
   };
   for (const Window::Held& h : window_.held) {

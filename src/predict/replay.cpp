@@ -1,6 +1,7 @@
 #include "predict/replay.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace pf::predict {
@@ -85,7 +86,8 @@ class Replayer::Machine {
   void keep_lifetimes(Index i, Latest& latest) {
     const Op op = window_.events[i].op;
     const bool is_alloc = op == Op::Alloc, is_lifetime = is_alloc || op == Op::Free;
-    const Index bound = is_alloc ? latest.any : is_lifetime ? latest.lifetime : latest.alloc;
+    const Index others = is_lifetime ? latest.lifetime : latest.alloc;
+    const Index bound = is_alloc ? latest.any : others;
     if (bound != kNone && bound > i) faults.push_back({.kind = Fault::Kind::Lifetime, .event = i, .other = bound});
     const auto raise = [&](Index& to) { to = to == kNone ? i : std::max(to, i); };
     raise(latest.any);
@@ -184,11 +186,12 @@ void Replayer::find_missing() {
     Index end;
   };
   std::vector<Call> calls;
-  const Index past = static_cast<Index>(window_.events.size());
+  calls.reserve(window_.missing.size());
+  const auto past = static_cast<Index>(window_.events.size());
   for (const Window::Missing& m : window_.missing) calls.push_back({m.thread, m.reach, kNone, past});
   const auto open_call = [&](ThreadId thread) {
-    return std::find_if(calls.rbegin(), calls.rend(),
-                        [&](const Call& c) { return c.thread == thread && c.end == past; });
+    return std::ranges::find_if(calls | std::views::reverse,
+                                [&](const Call& c) { return c.thread == thread && c.end == past; });
   };
   for (Index i = 0; i < past; ++i) {
     const Event& e = window_.events[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 namespace pf::predict {
 namespace {
@@ -100,12 +101,14 @@ void Cutter::step_sync(const Event& e) {
       has_missing_ = true;
       return;
     case Op::Reach: {
-      const auto call = std::find_if(missing_.rbegin(), missing_.rend(), [&](auto& m) { return m.thread == e.thread; });
+      const auto call =
+          std::ranges::find_if(missing_ | std::views::reverse, [&](auto& m) { return m.thread == e.thread; });
       if (call != missing_.rend()) call->reach.push_back(range_of(e));
       return;
     }
     case Op::MissingEnd: {
-      const auto call = std::find_if(missing_.rbegin(), missing_.rend(), [&](auto& m) { return m.thread == e.thread; });
+      const auto call =
+          std::ranges::find_if(missing_ | std::views::reverse, [&](auto& m) { return m.thread == e.thread; });
       if (call != missing_.rend()) missing_.erase(std::next(call).base());
       return;
     }

@@ -41,7 +41,8 @@ std::string online_memory(const Location& l) {
   if (l.kind == "stack") return "stack" + owner;
   if (l.kind == "tls") return "thread-local memory" + owner;
   if (l.kind == "mapped" || l.kind == "unknown") return l.kind + " memory";
-  std::string s = l.kind == "global" ? "global " + l.name : l.kind == "freed" ? "freed heap block" : "heap block";
+  std::string s = l.kind == "freed" ? "freed heap block" : "heap block";
+  if (l.kind == "global") s = "global " + l.name;
   if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));
   if (l.offset.value_or(0) != 0) s += fmt::format(" at offset {}", *l.offset);
   return s;

@@ -211,7 +211,7 @@ void Session::take_line(Writer& w, const RawSummary& line) {
   sums_.threads += line.threads;
   sums_.bytes += line.bytes;
   if (line.samples) add_sampling(line);
-  if (line.filter) add_filter(line);
+  if (line.filter) add_filter(*line.filter, line.dropped);
   if (line.watching) add_watching(*line.watching);
   if (line.libraries) add_libraries(*line.libraries);
   add_counts(sums_.rules, line.rules);
@@ -229,21 +229,21 @@ void Session::add_watching(const Watching& of_process) {
 }
 
 void Session::add_libraries(const Libraries& of_process) {
-  Libraries sum = sums_.libraries.value_or(Libraries{0, 0, 0});
-  *sum.calls += of_process.calls.value_or(0);
+  Libraries sum = sums_.libraries.value_or(Libraries{});
+  sum.calls = sum.calls.value_or(0) + of_process.calls.value_or(0);
   sum.pairs += of_process.pairs;
   sum.cut += of_process.cut;
   sums_.libraries = sum;
 }
 
-void Session::add_filter(const RawSummary& line) {
+void Session::add_filter(const RawSummary::Filter& of_process, uint64_t dropped) {
   if (sums_.filters.empty()) sums_.filters.push_back({chain_.substr(0, chain_.find_first_of(",:")), 0, 0, 0, 0, {}});
   FilterSummary& sum = sums_.filters.front();
-  for (const auto& [rule, count] : line.filter->rules) sum.events += count;
-  sum.dropped += line.dropped;
-  sum.bytes += line.filter->bytes;
+  for (const auto& [rule, count] : of_process.rules) sum.events += count;
+  sum.dropped += dropped;
+  sum.bytes += of_process.bytes;
   sum.peak_bytes = sum.bytes;
-  add_counts(sum.rules, line.filter->rules);
+  add_counts(sum.rules, of_process.rules);
 }
 
 // Of several processes: each at its own share of the work.
@@ -313,7 +313,8 @@ Access Session::name_access(Writer& w, const RawAccess& raw) {
 std::string Session::name_lock(Writer& w, uint64_t address) {
   Location l;
   if (!name_global(w, address, l) || l.name.empty()) return fmt::format("{:#x}", address);
-  return l.offset.value_or(0) == 0 ? l.name : fmt::format("{}+{}", l.name, *l.offset);
+  const uint64_t offset = l.offset.value_or(0);
+  return offset == 0 ? l.name : fmt::format("{}+{}", l.name, offset);
 }
 
 HiddenBy::Step Session::name_step(Writer& w, const RawLockStep& raw) {

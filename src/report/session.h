@@ -24,9 +24,9 @@ class Session {
     std::unique_ptr<Renderer> renderer;
     std::FILE* out;
     std::string name;  // after "cannot write"
-    bool
-        live;  // each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
-               // else all at the end, with their counts
+    // Each race when it is first seen, potential ones and suspects at the end, when it is known that they are no more;
+    // else all at the end, with their counts.
+    bool live;
     int error = 0;  // the first failure to write
   };
 
@@ -60,7 +60,7 @@ class Session {
   };
 
   Writer& writer(const std::string& file);
-  void add_filter(const RawSummary& line);
+  void add_filter(const RawSummary::Filter& of_process, uint64_t dropped);
   void add_sampling(const RawSummary& line);
   void add_libraries(const Libraries& of_process);
   void add_watching(const Watching& of_process);

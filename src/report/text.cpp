@@ -69,6 +69,7 @@ class TextRenderer final : public Renderer {
     if (s.watching) watching(*s.watching);
     if (s.races != 0 && !s.found_by.empty()) {
       std::vector<std::string> ways;
+      ways.reserve(s.found_by.size());
       for (const auto& [by, count] : s.found_by) ways.push_back(fmt::format("{} {}", by, grouped(count)));
       fmt::print(out_, "  found by {}\n", fmt::join(ways, ", "));
     }

@@ -394,7 +394,7 @@ class OnlineHost {
     if (!tells_inside && op == Op::AtomicStore) tell_atomic(t, address, size, op, a);
     const auto result = [&] {
       Line line(address);
-      Atomic* object = line.template find<Atomic>(address);
+      auto* object = line.template find<Atomic>(address);
       if (object == nullptr && op != Op::AtomicLoad) object = &line.template add<Atomic>(address, *t.arena);
       const auto operate = [&] {
         atomic_before(t, object, op, order);
@@ -425,7 +425,7 @@ class OnlineHost {
     bool done = false;
     {
       Line line(address);
-      Atomic& object = line.template get<Atomic>(address, *t.arena);
+      auto& object = line.template get<Atomic>(address, *t.arena);
       const Change change(object);
       done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;

@@ -39,13 +39,13 @@ struct Options {
   uint64_t filter_seed = 0;  // of either
   bool has_filter_seed = false;
   // pacer's:
-  uint64_t rate = *parse_rate("3%"), period = 1000, seed = 0;
+  uint64_t rate = known_rate("3%"), period = 1000, seed = 0;
   bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own
   // Of the engines that watch with breakpoints; times in nanoseconds:
   bool breakpoints = true, symmetric = false;
-  uint64_t limit = 15'000'000, delay = 15'000'000, overhead = *parse_rate("5%");
+  uint64_t limit = 15'000'000, delay = 15'000'000, overhead = known_rate("5%");
   const char* steer = nullptr;  // what photofinish confirm asks for: steer.h
   // Of a recording, in bytes of windows; 0 for none:
   uint64_t record_limit = 0, record_ring = 0;

@@ -101,7 +101,7 @@ uint64_t general_register(const ucontext_t& context, uint8_t number) {
 }
 
 uintptr_t effective_address(const Site& site, uintptr_t pc, const ucontext_t& context) {
-  uint64_t address = static_cast<uint64_t>(static_cast<int64_t>(site.displacement));
+  auto address = static_cast<uint64_t>(static_cast<int64_t>(site.displacement));
   if (site.base == Site::kInstructionPointer) {
     address += pc + site.length;
   } else if (site.base != Site::kNone) {

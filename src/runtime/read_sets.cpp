@@ -110,8 +110,7 @@ bool make_own(SetName& set) {
   Set& s = g_sets[set.id];
   uint32_t seen = __atomic_load_n(&s.references, __ATOMIC_ACQUIRE);
   if (seen == kOwn) return true;
-  if (seen != 1 ||
-      !__atomic_compare_exchange_n(&s.references, &seen, kOwn, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  if (seen != 1 || !__atomic_compare_exchange_n(&s.references, &seen, kOwn, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return false;
   unlink(set.id);
   set.generation = s.generation = (s.generation + 1) & ((1U << kGenerationBits) - 1);

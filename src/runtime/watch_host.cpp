@@ -48,7 +48,7 @@ uint64_t share_of(uint64_t part, uint64_t rate) {
   return static_cast<uint64_t>(static_cast<Wide>(part) * rate / kAlways);
 }
 
-uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : *parse_rate("1%"); }
+uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : known_rate("1%"); }
 
 void draw_places() {
   if (steer::is_on()) {

@@ -7,11 +7,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace pf {
 namespace {
 
-// What a signal handler may have to remove. The string belongs to the OutputFile, which withdraws it before it goes.
+// What a signal handler may have to remove. The string belongs to an OutputFile, which withdraws it before it goes.
 std::atomic<const char*> g_partial = nullptr;
 
 bool is_special(const std::string& path) {
@@ -26,29 +27,25 @@ void remove_partial_output() {
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
-  if (path == "-") return OutputFile(path, "", dup(STDOUT_FILENO));
-  const bool direct = is_special(path);
-  const std::string partial = direct ? "" : path + ".partial";
-  const int fd = open((direct ? path : partial).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return Error{"cannot write " + path + ": " + std::strerror(errno)};
-  return OutputFile(path, partial, fd);
+  if (path == "-") return OutputFile(path, nullptr, dup(STDOUT_FILENO));
+  auto partial = is_special(path) ? nullptr : std::make_unique<const std::string>(path + ".partial");
+  if (partial) g_partial = partial->c_str();  // before there is a file: a signal may come as soon as there is
+  const int fd = open((partial ? *partial : path).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd >= 0) return OutputFile(path, std::move(partial), fd);
+  if (partial) g_partial = nullptr;
+  return Error{"cannot write " + path + ": " + std::strerror(errno)};
 }
 
-OutputFile::OutputFile(std::string path, std::string partial, int fd)
-    : path_(std::move(path)), partial_(std::move(partial)), fd_(fd) {
-  if (!partial_.empty()) g_partial = partial_.c_str();
-}
+OutputFile::OutputFile(std::string path, std::unique_ptr<const std::string> partial, int fd)
+    : path_(std::move(path)), partial_(std::move(partial)), fd_(fd) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)), partial_(std::move(other.partial_)), fd_(other.fd_), offset_(other.offset_) {
-  other.fd_ = -1;
-  other.partial_.clear();
-  if (!partial_.empty()) g_partial = partial_.c_str();
-}
+    : path_(std::move(other.path_)), partial_(std::move(other.partial_)), fd_(std::exchange(other.fd_, -1)),
+      offset_(other.offset_) {}
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
-  if (!partial_.empty()) remove_partial_output();
+  if (partial_) remove_partial_output();
 }
 
 Error OutputFile::failure(const char* what) const {
@@ -71,10 +68,10 @@ Status OutputFile::commit() {
   const int fd = fd_;
   fd_ = -1;
   if (close(fd) != 0) return failure("finish");
-  if (partial_.empty()) return Done{};
-  if (rename(partial_.c_str(), path_.c_str()) != 0) return failure("rename to");
+  if (!partial_) return Done{};
+  if (rename(partial_->c_str(), path_.c_str()) != 0) return failure("rename to");
   g_partial = nullptr;
-  partial_.clear();
+  partial_.reset();
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 // which a failure, a Ctrl-C that unwinds, or an unfinished writer removes. Devices and pipes are written directly.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,10 +25,11 @@ class OutputFile {
   Status commit();
 
  private:
-  OutputFile(std::string path, std::string partial, int fd);
+  OutputFile(std::string path, std::unique_ptr<const std::string> partial, int fd);
   Error failure(const char* what) const;
 
-  std::string path_, partial_;  // partial_ is empty when written directly
+  std::string path_;
+  std::unique_ptr<const std::string> partial_;  // none when written directly; stays in place for signal handlers
   int fd_;
   uint64_t offset_ = 0;
 };

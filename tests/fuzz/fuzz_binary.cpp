@@ -154,7 +154,9 @@ struct Stages {
     if (info->kind == StageKind::Predictor) options = {{"jobs", "1"}, {"window", "50"}};
     detector = make_detector({filter != nullptr || !info->offline ? offline_catalog().front() : info, options});
   }
-  void process(std::span<const Event> batch) { detector->process(filter != nullptr ? filter->pass(batch) : batch); }
+  void process(std::span<const Event> batch) const {
+    detector->process(filter != nullptr ? filter->pass(batch) : batch);
+  }
 
   std::unique_ptr<FilterStage> filter;
   std::unique_ptr<DetectorStage> detector;

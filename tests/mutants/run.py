@@ -61,6 +61,10 @@ class Mutant:
     old: str
     new: str
 
+    def broken(self, tree):
+        times = (tree / self.file).read_text().count(self.old)
+        return f"its text occurs {times} times in {self.file}" if times != 1 else ""
+
 
 def parse(text):
     mutants = []
@@ -124,10 +128,10 @@ class Workshop:
         return ""
 
     def judge(self, mutant, traces):
+        if broken := mutant.broken(self.tree):
+            return "", broken
         path = self.tree / mutant.file
         original = path.read_text()
-        if original.count(mutant.old) != 1:
-            return "", f"its text occurs {original.count(mutant.old)} times in {mutant.file}"
         path.write_text(original.replace(mutant.old, mutant.new))
         try:
             return self.test(traces, mutant.name)
@@ -139,10 +143,15 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--traces", type=int, default=4000, help="random traces per engine (default 4000)")
     options.add_argument("--only", default="", help="mutants whose name matches this regular expression")
+    options.add_argument("--apply", action="store_true", help="test nothing: only see that all of them still apply")
     options.add_argument("--jobs", type=int, default=os.cpu_count())
     args = options.parse_args()
 
     mutants = [m for m in parse((ROOT / "tests/mutants/mutants.txt").read_text()) if re.search(args.only, m.name)]
+    if args.apply:
+        complaints = [f"{m.name}: {broken}" for m in mutants if (broken := m.broken(ROOT))]
+        print("\n".join(complaints) or f"all {len(mutants)} mutants apply")
+        return 1 if complaints else 0
     with tempfile.TemporaryDirectory(prefix="photofinish-mutants-") as folder:
         local = threading.local()
 

@@ -457,11 +457,11 @@ TEST_P(Online, KeepsTheGuaranteeOfItsEngine) {
 // What random traces seldom hit, written by hand.
 const std::vector<std::string_view> kDirectedTraces = {
     // A thread that takes a dead one's place is not taken for it.
-    "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|w(V1)| T0|w(V1)| T0|r(V0)| "
-    "T2|end| "
-    "T0|join(T2)|",
-    "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|r(V1)| T0|w(V1)| T2|end| "
-    "T0|join(T2)|",
+    ("T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|w(V1)| T0|w(V1)| T0|r(V0)| "
+     "T2|end| "
+     "T0|join(T2)|"),
+    ("T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|join(T1)| T0|fork(T2)| T2|begin| T2|r(V1)| T0|w(V1)| T2|end| "
+     "T0|join(T2)|"),
     // Nor does a thread take the place of a dead one that its parent knows nothing of.
     "T0|fork(T1)| T1|begin| T1|w(V0)| T1|end| T0|fork(T2)| T2|begin| T2|w(V0)| T2|end| T0|join(T1)| T0|join(T2)|",
     // A read after a free sees the free.
@@ -469,23 +469,23 @@ const std::vector<std::string_view> kDirectedTraces = {
     // What came before a free meets the free only.
     "T0|alloc(0x10000000008,16)| T0|load(0x10000000008,8,relaxed)| T0|free(0x10000000008,16)| T1|w(0x10000000008,8)|",
     // A new block at the address of an old atomic has nothing to do with it.
-    "T0|w(V0)| T0|store(0x10000000008,release)| T1|alloc(0x10000000008,16)| T1|load(0x10000000008,8,acquire)| "
-    "T1|w(V0)|",
+    ("T0|w(V0)| T0|store(0x10000000008,release)| T1|alloc(0x10000000008,16)| T1|load(0x10000000008,8,acquire)| "
+     "T1|w(V0)|"),
     // The same access in a later epoch is another one, whatever began the epoch.
     "T0|w(V0)| T0|store(V1,release)| T0|w(V0)| T1|load(V1,acquire)| T1|w(V0)|",
     "T0|w(V0)| T0|fence(release)| T0|w(V0)| T0|store(V1,relaxed)| T1|load(V1,acquire)| T1|w(V0)|",
     "T0|r(V0)| T1|r(V0)| T0|r(V0)| T0|store(V1,release)| T0|r(V0)| T1|load(V1,acquire)| T1|w(V0)|",
     // And so is one after the memory got a new life, though the epoch is the same.
     "T0|w(0x10000000008,8)| T0|alloc(0x10000000008,16)| T0|w(0x10000000008,8)| T1|r(0x10000000008,8)|",
-    "T0|alloc(0x10000000008,16)| T0|w(0x10000000008,8)| T0|free(0x10000000008,16)| T0|w(0x10000000008,8)| "
-    "T1|r(0x10000000008,8)|",
+    ("T0|alloc(0x10000000008,16)| T0|w(0x10000000008,8)| T0|free(0x10000000008,16)| T0|w(0x10000000008,8)| "
+     "T1|r(0x10000000008,8)|"),
     // Bytes that were read are not yet written, though others of the same word are.
     "T0|r(0x10000000008,4)| T0|w(0x1000000000c,4)| T0|w(0x10000000008,4)| T1|r(0x10000000008,4)|",
     // A failed exchange has its own order, and changes nothing.
     "T0|w(V0)| T0|store(V1,release)| T1|load(V1,relaxed)| T1|w(V0)|",
     // Fences order what relaxed atomics carry; one of them alone does not.
-    "T0|w(V0)| T0|w(V1)| T0|fence(release)| T0|w(V2)| T0|store(V3,relaxed)| T1|load(V3,relaxed)| T1|r(V1)| "
-    "T1|fence(acquire)| T1|r(V0)| T1|r(V2)|",
+    ("T0|w(V0)| T0|w(V1)| T0|fence(release)| T0|w(V2)| T0|store(V3,relaxed)| T1|load(V3,relaxed)| T1|r(V1)| "
+     "T1|fence(acquire)| T1|r(V0)| T1|r(V2)|"),
     // A round of a barrier begins before all have left the one before.
     "T0|enter(B0)| T1|enter(B0)| T0|leave(B0)| T0|w(V0)| T0|enter(B0)| T1|leave(B0)| T1|r(V0)| T0|leave(B0)|",
 };
@@ -696,7 +696,8 @@ class RecordedBatch {
     }
     std::map<uint64_t, uint8_t> memory;
     for (const Event& e : trace_) {
-      const uint64_t size = e.op == Op::Alloc || e.op == Op::Free ? e.value : is_access(e.op) ? e.size : 0;
+      const uint64_t accessed = is_access(e.op) ? e.size : 0;
+      const uint64_t size = e.op == Op::Alloc || e.op == Op::Free ? e.value : accessed;
       if (size > kArenaBytes) continue;  // stacks
       for (uint64_t i = 0; i < size; ++i) {
         const auto byte = static_cast<uint8_t>(e.value >> 8 * (i % 8));

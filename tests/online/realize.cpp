@@ -1,6 +1,7 @@
 #include "online/realize.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -149,18 +150,16 @@ class Realizer {
     const bool write = e.op == Op::Write;
     if (random(e, 3).below(8) == 0) return static_cast<uint8_t>(write ? Arm::WriteByCall : Arm::ReadByCall);
     const bool aligned = e.target % e.size == 0;
-    const unsigned log = e.size == 1 ? 0 : e.size == 2 ? 1 : e.size == 4 ? 2 : 3;
-    const Arm first =
-        aligned ? (write ? Arm::Write1 : Arm::Read1) : (write ? Arm::WriteUnaligned2 : Arm::ReadUnaligned2);
-    return static_cast<uint8_t>(static_cast<unsigned>(first) + log - (aligned ? 0 : 1));
+    const auto log = static_cast<unsigned>(std::countr_zero(e.size));
+    if (aligned) return static_cast<uint8_t>(static_cast<unsigned>(write ? Arm::Write1 : Arm::Read1) + log);
+    return static_cast<uint8_t>(static_cast<unsigned>(write ? Arm::WriteUnaligned2 : Arm::ReadUnaligned2) + log - 1);
   }
   uint8_t atomic_arm(const Event& e) const {
     const uint32_t way = random(e, 4).below(3);
     constexpr Arm kChanges[] = {Arm::Swap, Arm::Add, Arm::CompareExchange};
-    const Arm first = e.op == Op::AtomicStore ? Arm::Store
-                      : e.op == Op::AtomicRmw ? kChanges[way]
-                      : way == 0              ? Arm::FailedExchange
-                                              : Arm::Load;
+    Arm first = way == 0 ? Arm::FailedExchange : Arm::Load;
+    if (e.op == Op::AtomicStore) first = Arm::Store;
+    if (e.op == Op::AtomicRmw) first = kChanges[way];
     return static_cast<uint8_t>(static_cast<unsigned>(first) + static_cast<unsigned>(e.order));
   }
   bool free_block(const Event& e) {
@@ -221,7 +220,7 @@ class Realizer {
   }
 
   // A mutex that only this thread ever takes orders nothing.
-  Event own_lock(const Event& e, Op op) const {
+  static Event own_lock(const Event& e, Op op) {
     Event own = e;
     own.op = op;
     own.target = abstract_object(kPrivateLocks + index(e.thread));

@@ -35,7 +35,7 @@ struct alignas(64) Bell {
 };
 Bell g_bells[pf::online::kThreads] = {};  // one per thread, so that a turn wakes nobody else
 
-void futex(uint32_t* word, int operation, uint32_t value) {
+void futex(const uint32_t* word, int operation, uint32_t value) {
   long number = SYS_futex;
   register long timeout __asm__("r10") = 0;
   __asm__ volatile("syscall"

@@ -19,7 +19,7 @@ constexpr CarismaStrategy kStrategies[] = {CarismaStrategy::Cls, CarismaStrategy
 constexpr std::string_view kNames[] = {"cls", "fls", "aas"};
 std::string_view name(CarismaStrategy s) { return kNames[static_cast<unsigned>(s)]; }
 
-uint64_t parts(double rate) { return static_cast<uint64_t>(rate * 0x1p32 + 0.5); }
+uint64_t parts(double rate) { return static_cast<uint64_t>(std::llround(rate * 0x1p32)); }
 double share(uint64_t parts) { return static_cast<double>(parts) / 0x1p32; }
 
 Event event(uint32_t thread, Op op, uint64_t target, uint32_t site = 0, uint64_t value = 0) {

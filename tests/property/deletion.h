@@ -63,7 +63,8 @@ class Deletion {
       if (!has_operand(e.op) || e.op == Op::Call || e.op == Op::Return) continue;
       Event reach = event(thread, Op::Reach);
       reach.target = e.target;
-      reach.value = is_access(e.op) ? e.size : has_extent(e.op) ? e.value : 1;
+      const uint64_t extent = has_extent(e.op) ? e.value : 1;
+      reach.value = is_access(e.op) ? e.size : extent;
       to.push_back(reach);
     }
   }

@@ -123,7 +123,7 @@ class Filtered final : public DetectorStage {
   std::unique_ptr<DetectorStage> detector_;
 };
 
-MakeEngine tree_before(std::string_view detector, Options tree) {
+MakeEngine tree_before(std::string_view detector, const Options& tree) {
   return [=] {
     return std::make_unique<Filtered>(make_filter({&engine("tree"), tree}), make_detector({&engine(detector), {}}));
   };
@@ -172,8 +172,8 @@ const std::vector<std::string_view> kDirectedTraces = {
     // An access over many granules meets accesses to parts of it.
     "T0|w(0x3d,40)| T1|r(0x40,1)| T1|w(0x41,8)| T0|r(0x41,1)| T1|w(0x3d,40)|",
     // T2 may take T1's slot only in the order that knows T1's end: the lock hands it on in the full one, not in the weak.
-    "T0|fork(T1)| T1|w(V0)| T1|acq(L0)| T1|rel(L0)| T1|end| T0|acq(L0)| T0|rel(L0)| T0|fork(T2)| T2|w(V0)| T2|w(V1)| "
-    "T0|w(V1)|",
+    ("T0|fork(T1)| T1|w(V0)| T1|acq(L0)| T1|rel(L0)| T1|end| T0|acq(L0)| T0|rel(L0)| T0|fork(T2)| T2|w(V0)| T2|w(V1)| "
+     "T0|w(V1)|"),
     // A thread that was never forked is joined; a thread without events is forked and joined.
     "T1|w(V0)| T0|join(T1)| T0|w(V0)| T0|fork(T2)| T0|join(T2)| T3|r(V0)|",
 };

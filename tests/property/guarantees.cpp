@@ -19,7 +19,7 @@ std::string describe(const Race& r) { return "events " + std::to_string(r.first)
 
 std::string only_races_of(const Reports& reports, const std::vector<Race>& truth) {
   for (const auto& [r, verdict] : reports.pairs) {
-    if (std::find(truth.begin(), truth.end(), r) == truth.end()) return "false alarm: " + describe(r);
+    if (std::ranges::find(truth, r) == truth.end()) return "false alarm: " + describe(r);
   }
   return {};
 }
@@ -177,7 +177,7 @@ std::set<uint64_t> protecting(const Event& e, const std::vector<oracle::Held>& h
 }  // namespace
 
 bool no_common_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
-  return std::none_of(a.begin(), a.end(), [&](uint64_t lock) { return b.contains(lock); });
+  return std::ranges::none_of(a, [&](uint64_t lock) { return b.contains(lock); });
 }
 bool one_without_lock(const std::set<uint64_t>& a, const std::set<uint64_t>& b) { return a.empty() || b.empty(); }
 
@@ -187,7 +187,7 @@ std::map<Race, Verdict> hybrid_races(std::span<const Event> trace, LocksAllow al
   std::map<Race, Verdict> truth;
   for (const Race& r : oracle::races(trace, Relation::WeakHb)) {
     if (!allow(protecting(trace[r.first], held[r.first]), protecting(trace[r.second], held[r.second]))) continue;
-    const bool is_real = std::find(real.begin(), real.end(), r) != real.end();
+    const bool is_real = std::ranges::find(real, r) != real.end();
     truth.emplace(r, is_real ? Verdict::Real : Verdict::Potential);
   }
   return truth;
@@ -230,6 +230,8 @@ Guarantee every_hybrid_race(LocksAllow allow) {
 
 // --- sampling ---
 
+namespace {
+
 std::vector<bool> sampled_events(std::span<const Event> trace) {
   std::vector<bool> sampled;
   bool on = false;
@@ -239,6 +241,8 @@ std::vector<bool> sampled_events(std::span<const Event> trace) {
   }
   return sampled;
 }
+
+}  // namespace
 
 std::string sampled_shortest_races(std::span<const Event> trace, const Reports& reports) {
   const std::vector<bool> sampled = sampled_events(trace);

@@ -175,6 +175,21 @@ std::vector<Section> sections_of(std::span<const Event> trace) {
   return found;
 }
 
+// Of one lock, one after the other, by two threads, one of them for writing.
+bool collide(std::span<const Event> trace, const Section& s, const Section& t) {
+  return trace[s.begin].target == trace[t.begin].target && (s.writes || t.writes) &&
+         trace[s.begin].thread != trace[t.begin].thread && s.ends && s.end < t.begin;
+}
+
+// Rule (c): what happens before p, causally precedes what q happens before. Whether that is news.
+bool compose(Matrix& cp, const oracle::Order& hb, size_t p, size_t q) {
+  bool grown = false;
+  for (size_t x = 0; x < cp.size(); ++x)
+    for (size_t y = 0; y < cp.size(); ++y)
+      if (!cp[x][y] && (x == p || hb.before(x, p)) && (y == q || hb.before(q, y))) grown = cp[x][y] = true;
+  return grown;
+}
+
 // Causally-precedes by its definition, with matrices.
 Matrix causally_precedes(std::span<const Event> trace) {
   const oracle::Order hb(trace, oracle::Relation::Hb), weak(trace, oracle::Relation::WeakHb);
@@ -185,28 +200,24 @@ Matrix causally_precedes(std::span<const Event> trace) {
     return trace[e].thread == trace[s.begin].thread && s.begin <= e && (!s.ends || e <= s.end);
   };
   Matrix cp(n, std::vector<bool>(n));
-  const auto add = [&](size_t p, size_t q) {  // rule (c)
-    bool grown = false;
-    for (size_t x = 0; x < n; ++x)
-      for (size_t y = 0; y < n; ++y)
-        if (!cp[x][y] && (x == p || hb.before(x, p)) && (y == q || hb.before(q, y))) grown = cp[x][y] = true;
-    return grown;
-  };
   for (size_t q = 0; q < n; ++q)
     for (size_t p = 0; p < q; ++p)
-      if (trace[p].thread != trace[q].thread && weak.before(p, q) && !cp[p][q]) add(p, q);
+      if (trace[p].thread != trace[q].thread && weak.before(p, q) && !cp[p][q]) compose(cp, hb, p, q);
+  const auto conflict = [&](const Section& s, const Section& t) {  // rule (a)
+    return std::ranges::any_of(conflicts, [&](const Race& r) { return inside(r.first, s) && inside(r.second, t); });
+  };
+  const auto ordered = [&](const Section& s, const Section& t) {  // rule (b)
+    for (size_t x = 0; x < n; ++x)
+      for (size_t y = 0; y < n; ++y)
+        if (cp[x][y] && inside(x, s) && inside(y, t)) return true;
+    return false;
+  };
   for (bool grown = true; grown;) {
     grown = false;
     for (const Section& s : sections)
       for (const Section& t : sections) {
-        const bool collide = trace[s.begin].target == trace[t.begin].target && (s.writes || t.writes) &&
-                             trace[s.begin].thread != trace[t.begin].thread && s.ends && s.end < t.begin;
-        if (!collide || cp[s.end][t.begin]) continue;
-        bool applies =
-            std::ranges::any_of(conflicts, [&](const Race& r) { return inside(r.first, s) && inside(r.second, t); });
-        for (size_t x = 0; x < n && !applies; ++x)
-          for (size_t y = 0; y < n && !applies; ++y) applies = cp[x][y] && inside(x, s) && inside(y, t);
-        if (applies) grown |= add(s.end, t.begin);
+        if (!collide(trace, s, t) || cp[s.end][t.begin]) continue;
+        if (conflict(s, t) || ordered(s, t)) grown |= compose(cp, hb, s.end, t.begin);
       }
   }
   return cp;

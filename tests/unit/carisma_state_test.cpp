@@ -19,7 +19,7 @@
 namespace pf {
 namespace {
 
-uint64_t parts(double rate) { return static_cast<uint64_t>(rate * 0x1p32 + 0.5); }
+uint64_t parts(double rate) { return static_cast<uint64_t>(std::llround(rate * 0x1p32)); }
 
 std::vector<double> fill(std::span<const double> sizes, double level, double min_rate) {
   std::vector<double> budgets;
@@ -56,9 +56,9 @@ TEST(WaterLevel, is_the_most_even_way) {
     const std::vector<double> best = fill(sizes, water_level(sizes, budget, min_rate), min_rate);
     EXPECT_NEAR(sum(best), budget, 1e-9);
     const double mean = budget / 3;
-    for (double a = std::ceil(min_rate * sizes[0]); a <= sizes[0]; ++a) {
-      for (double b = std::ceil(min_rate * sizes[1]); b <= sizes[1]; ++b) {
-        const double c = budget - a - b;
+    for (int whole_a = static_cast<int>(std::ceil(min_rate * sizes[0])); whole_a <= sizes[0]; ++whole_a) {
+      for (int whole_b = static_cast<int>(std::ceil(min_rate * sizes[1])); whole_b <= sizes[1]; ++whole_b) {
+        const double a = whole_a, b = whole_b, c = budget - a - b;
         if (c < min_rate * sizes[2] || c > sizes[2]) continue;
         EXPECT_LE(unevenness(best, mean), unevenness(std::vector{a, b, c}, mean) + 1e-9)
             << "round " << round << ": " << a << " " << b << " " << c;

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 
+#include "support/temporary_folder.h"
+
 namespace pf::binary {
 namespace {
 
@@ -48,10 +50,14 @@ TEST_P(CodeOf, SitesAreInstructionsThatAccessMemory) {
     const auto line = lines.find(site.offset);
     ASSERT_NE(line, lines.end()) << fmt::format("{:#x} is within an instruction", site.offset);
     const auto next = std::next(line);
-    if (next != lines.end()) EXPECT_LE(site.offset + site.length, next->first) << line->second;
+    if (next != lines.end()) {
+      EXPECT_LE(site.offset + site.length, next->first) << line->second;
+    }
     EXPECT_EQ(line->second.find("lea"), std::string::npos) << line->second;
     const bool locked = line->second.starts_with("lock") || line->second.starts_with("xchg");
-    if (locked) EXPECT_NE(site.flags & Site::kAtomic, 0) << line->second;
+    if (locked) {
+      EXPECT_NE(site.flags & Site::kAtomic, 0) << line->second;
+    }
   }
 }
 
@@ -66,8 +72,8 @@ TEST(Code, IsOfElfFilesOnly) {
 
 // --- atomics of a program with debug information ---
 
-std::string compiled(const std::string& source) {
-  const std::string base = testing::TempDir() + "code_test";
+std::string compiled(const TemporaryFolder& folder, const std::string& source) {
+  const std::string base = folder.file("code");
   std::ofstream(base + ".cpp") << source;
   const std::string command = fmt::format("g++ -O2 -g -std=c++20 -shared -fPIC {0}.cpp -o {0}.so", base);
   return std::system(command.c_str()) == 0 ? base + ".so" : "";
@@ -79,7 +85,8 @@ unsigned atomic_sites(const Code& code) {
 }
 
 TEST(Code, KnowsInlinedAtomicsByDebugInformation) {
-  const std::string path = compiled(R"(
+  const TemporaryFolder folder;
+  const std::string path = compiled(folder, R"(
     #include <atomic>
     static std::atomic<int> a;
     static int plain;
@@ -97,7 +104,9 @@ TEST(Code, KnowsInlinedAtomicsByDebugInformation) {
 }
 
 TEST(Code, DescribesAnAccess) {
-  const std::string path = compiled("int get(int* p, long i) { return p[i + 2]; }\nvoid put(char* p) { p[5] = 1; }");
+  const TemporaryFolder folder;
+  const std::string path =
+      compiled(folder, "int get(int* p, long i) { return p[i + 2]; }\nvoid put(char* p) { p[5] = 1; }");
   ASSERT_FALSE(path.empty());
   const Result<Code> code = read_code(path);
   ASSERT_TRUE(code) << code.error().message;

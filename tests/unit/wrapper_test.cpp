@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/temporary_folder.h"
+
 namespace pf::cli {
 namespace {
 
@@ -50,7 +52,8 @@ TEST(Wrapper, links_the_runtime_into_programs) {
 }
 
 TEST(Wrapper, looks_into_response_files) {
-  const std::string file = testing::TempDir() + "/wrapper_test.rsp";
+  const TemporaryFolder folder;
+  const std::string file = folder.file("arguments");
   std::ofstream(file) << "-c\na.c\n";
   EXPECT_EQ(clang("@" + file), "clang -fsanitize=thread @" + file);
 }
@@ -87,11 +90,12 @@ TEST(Wrapper, refuses_a_static_program_without_a_static_runtime) {
 }
 
 TEST(Wrapper, links_a_static_runtime_whole) {
-  const std::string folder = testing::TempDir();
-  std::ofstream(folder + "/libphotofinish.a");
-  EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder, {}})),
-            "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + folder +
-                (folder.ends_with('/') ? "" : "/") + "libphotofinish.a -Wl,--no-whole-archive -static a.o");
+  const TemporaryFolder folder;
+  const std::string runtime = folder.file("libphotofinish.a");
+  std::ofstream(runtime) << "!<arch>\n";
+  EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}})),
+            "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + runtime +
+                " -Wl,--no-whole-archive -static a.o");
 }
 
 TEST(Wrapper, is_known_by_its_name) {

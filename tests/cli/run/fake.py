@@ -13,7 +13,7 @@ child:WORDS       forks a child that does WORDS (joined by '+'), and waits for i
 exit=N  kill=SIGNAL  print=TEXT  sleep=SECONDS
 pid=FILE          writes our process id to the file
 touch=FILE        makes the file: tells the test how far we are
-count=SIGNAL,SECONDS   prints how often that signal comes within that time
+count=SIGNAL,SECONDS   waits for that signal, and prints how often it has come so long after the first
 catch=SIGNAL,CODE from now on that signal ends the program with that exit code
 """
 import json
@@ -73,8 +73,11 @@ def count(name, seconds):
     times = []
     signal.signal(signal.Signals["SIG" + name], lambda *_: times.append(1))
     open("ready", "w").close()
-    deadline = time.monotonic() + float(seconds)
-    while time.monotonic() < deadline:
+    given_up = time.monotonic() + 30
+    while not times and time.monotonic() < given_up:
+        time.sleep(0.01)
+    counted = time.monotonic() + float(seconds)
+    while time.monotonic() < counted:
         time.sleep(0.05)
     print(f"{name} came {len(times)} times", flush=True)
 

@@ -22,6 +22,8 @@
 #include <string>
 #include <thread>
 
+static int traced[2];  // a pipe
+
 static void wait_for_the_end() {
   sigset_t last;
   sigemptyset(&last);
@@ -46,16 +48,19 @@ int main(int, char** arguments) {
   sigemptyset(&last);
   sigaddset(&last, SIGUSR1);
   pthread_sigmask(SIG_BLOCK, &last, nullptr);
+  if (pipe(traced) != 0) return 1;
   const pid_t children[] = {child(path + ".traced",
                                   [] {
                                     ptrace(PTRACE_TRACEME);
+                                    if (write(traced[1], "", 1) != 1) _exit(1);
                                     wait_for_the_end();
                                   }),
                             child(path + ".ended", [] {}), child(path + ".stopped", [] { raise(SIGSTOP); })};
   siginfo_t info;
   waitid(P_PID, children[1], &info, WEXITED | WNOWAIT);
   waitid(P_PID, children[2], &info, WSTOPPED | WNOWAIT);
-  usleep(100000);  // for the first to say that it is traced
+  char nothing;
+  if (read(traced[0], &nothing, 1) != 1) return 1;
   std::thread([&] {
     std::ofstream(path + ".thread") << gettid();
     puts("ready");

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "order.h"
+
 int plain, guarded;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -19,12 +21,14 @@ void enter(int value) {
 }
 
 void* early(void*) {
+  order_done(1);
   plain = 1;  // CHECK: race: {{.*}} on global plain
   enter(1);   // CHECK: (confirm, confirmed;
   return nullptr;
 }
 
 void* late(void*) {
+  order_wait(1);
   usleep(30'000);
   enter(2);
   return plain == 1 ? nullptr : &plain;

@@ -4,7 +4,7 @@
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: %exits 139 %photofinish record -o %t.pft -- %t crash && %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: %exits 3 %photofinish record -o %t.pft -- %t exit && %exits 66 %photofinish analyze %t.pft | %FileCheck %s
-// RUN: %exits 124 timeout -s INT 2 %photofinish record -o %t.pft -- %t wait
+// RUN: %exits 130 %photofinish record -o %t.pft -- %t wait
 // RUN: %exits 66 %photofinish analyze %t.pft | %FileCheck %s
 // RUN: not ls %t.pft.recording-*
 // RUN: not ls %t.pft.partial
@@ -21,18 +21,23 @@
 #include <thread>
 #include <unistd.h>
 
+#include "order.h"
+
 int busy[1000];
 int racy;
 
 int main(int, char** arguments) {
-  std::thread([] { racy = 1; }).detach();
+  std::thread([] {
+    racy = 1;
+    order_done(1);
+  }).detach();
   for (int round = 0; round < 2000; ++round)
     for (int& b : busy) ++b;
-  usleep(50000);
+  order_wait(1);
   racy = 2;  // CHECK: race: write-write on racy
   if (strcmp(arguments[1], "parent") == 0) kill(getppid(), SIGKILL), _exit(0);
   if (strcmp(arguments[1], "kill") == 0) kill(getpid(), SIGKILL);
   if (strcmp(arguments[1], "exit") == 0) _exit(3);
-  if (strcmp(arguments[1], "wait") == 0) pause();
+  if (strcmp(arguments[1], "wait") == 0) kill(getppid(), SIGINT), pause();
   *static_cast<volatile int*>(nullptr) = busy[0];
 }
