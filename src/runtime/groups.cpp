@@ -11,7 +11,7 @@ struct Pattern {
   uint32_t next;        // in its bucket
 };
 
-constexpr unsigned kBucketBits = 16;
+constexpr unsigned kBucketBits = 18;
 constinit uint32_t g_buckets[1U << kBucketBits] = {};  // guarded by g_lock where they change
 constinit Pieces<Pattern, 12, kPattern / 4096> g_patterns;
 constinit uint32_t g_last = 0;
@@ -67,16 +67,22 @@ depot::Id access_at(Code code, unsigned byte) {
 
 constinit Step g_steps[1U << kStepBits] = {};
 
+namespace {
+
+// The accesses of these bytes.
+void put(Pattern& p, Code code, uint8_t bytes) {
+  const Pattern* from = (code & kPattern) != 0 ? &g_patterns[code & ~kPattern] : nullptr;
+  for (unsigned i = 0; i < 8; ++i) {
+    if ((bytes >> i & 1) != 0) p.access[i] = from != nullptr ? from->access[i] : code;
+  }
+}
+
+}  // namespace
+
 Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
   Pattern p{};
-  for (unsigned i = 0; i < 8; ++i) {
-    const unsigned bit = 1U << i;
-    if ((with_bytes & bit) != 0) {
-      p.access[i] = access_at(with, i);
-    } else if ((bytes & bit) != 0) {
-      p.access[i] = access_at(of, i);
-    }
-  }
+  put(p, of, bytes);
+  put(p, with, with_bytes);
   const Code to = intern(p);
   const uint64_t key = key_of(of, bytes, with, with_bytes), hash = hash_of(key);
   Step& s = g_steps[hash >> (64 - kStepBits)];

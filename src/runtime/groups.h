@@ -27,7 +27,7 @@ depot::Id access_at(Code code, unsigned byte);
 struct Step {
   uint64_t key, checked;  // the code, and in the upper half something of the key
 };
-inline constexpr unsigned kStepBits = 15;
+inline constexpr unsigned kStepBits = 17;
 extern Step g_steps[1U << kStepBits];
 
 inline uint64_t key_of(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {

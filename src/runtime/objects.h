@@ -45,7 +45,10 @@ class [[nodiscard]] Line {
   template <class T>
   [[gnu::noinline]] T& add(uintptr_t address, Arena& arena) {
     static_assert(sizeof(T) <= Arena::kLargestObject);
-    T* fresh = new (arena.allocate_object(sizeof(T))) T{};
+    void* place = arena.allocate_object(sizeof(T));
+    const uint32_t before = __atomic_load_n(&static_cast<Object*>(place)->changes, __ATOMIC_RELAXED);
+    T* fresh = new (place) T{};
+    fresh->changes = before + 2;  // who glanced at the object that was here before sees another
     fresh->address = address;
     fresh->kind = T::kKind;
     fresh->next = first();

@@ -1,0 +1,258 @@
+// The words of a granule (runtime/compact.h) against FastTrack's rules for each byte by itself: random reads, writes, frees and
+// clears of any bytes by threads that now and then synchronize. Whatever form the granule is in, each access must meet the very
+// epochs that its bytes remember, and name an access that touched the byte.
+//
+// PF_SEED=S sets the first seed, PF_TRACES=N their number; a failure prints its seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/compact.h"
+
+namespace pf::rt {
+namespace {
+
+using D = FastTrack<OnlineEnv>;
+using Store = CompactStore<D>;
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+using Moment = std::pair<uint32_t, uint32_t>;  // slot, clock
+Moment moment(WideEpoch e) { return {index(e.slot()), e.clock()}; }
+struct Met {
+  unsigned byte;
+  Moment at;
+  friend auto operator<=>(const Met&, const Met&) = default;
+};
+
+struct Actor {
+  Arena arena;
+  OnlineEnv env;
+  D::Thread state{};
+  Store::Now now;
+
+  Actor() { env.arena = &arena; }
+  void renew() {
+    Store::renew(now, state);
+    env.learn();
+  }
+  Moment here() const { return moment(D::epoch(state)); }
+  bool comes_after(Moment m) const { return D::ordered({Slot{m.first}, m.second}, state); }
+};
+
+// One byte, as the rules have it.
+class Byte {
+ public:
+  // Whether there is nothing new in the access.
+  bool is_same_epoch(Op op, const Actor& t) const {
+    if (op == Op::Free) return false;
+    return write_ == t.here() || (op == Op::Read && reads_.contains(t.here()));
+  }
+  // The epochs that it meets.
+  std::set<Moment> met(Op op, const Actor& t) const {
+    std::set<Moment> met;
+    if (write_.second != 0 && !t.comes_after(write_)) met.insert(write_);
+    for (const Moment m : reads_) {
+      if (op != Op::Read && !t.comes_after(m)) met.insert(m);
+    }
+    return met;
+  }
+  void access(Op op, const Actor& t, depot::Id id) {
+    touched_[t.here()].insert(id);
+    if (op != Op::Read) {
+      write_ = t.here();
+      reads_.clear();
+      is_map_ = false;
+      return;
+    }
+    if (!is_map_ && !std::ranges::all_of(reads_, [&](Moment m) { return t.comes_after(m); })) is_map_ = true;
+    std::erase_if(reads_, [&](Moment m) { return !is_map_ || m.first == t.here().first; });
+    reads_.insert(t.here());
+  }
+  bool was_touched(Moment m, depot::Id id) const {
+    const auto it = touched_.find(m);
+    return it != touched_.end() && it->second.contains(id);
+  }
+
+ private:
+  Moment write_{};
+  std::set<Moment> reads_;
+  bool is_map_ = false;
+  std::map<Moment, std::set<depot::Id>> touched_;
+};
+
+class Game {
+ public:
+  static constexpr unsigned kActors = 4, kGranules = 6, kLocks = 3;
+  unsigned lists = 0, repeats = 0, races = 0;
+
+  explicit Game(uint64_t seed) : random_(seed), granules_(kGranules) {
+    for (auto& a : actors_) a = std::make_unique<Actor>();
+    D::start(actors_[0]->state, ThreadId{0}, Slot{0});
+    for (unsigned i = 1; i < kActors; ++i) {
+      D::start(actors_[i]->state, ThreadId{i}, Slot{i});
+      D::fork(actors_[0]->state, actors_[i]->state, actors_[0]->env);
+    }
+    for (auto& a : actors_) a->renew();
+    sync_share_ = 1 + draw(30);
+    places_ = 1 + draw(12);
+  }
+
+  // What is wrong, or nothing.
+  std::string step() {
+    Actor& t = *actors_[draw(kActors)];
+    if (draw(100) < sync_share_) return sync(t), "";
+    const unsigned granule = draw(kGranules), size = 1U << draw(4), first = draw(9 - size);
+    const auto bytes = static_cast<uint8_t>(((1U << size) - 1) << first);
+    const unsigned what = draw(100);
+    if (what == 0) return clear(t, granule, draw(2) == 0 ? uint8_t{0xFF} : bytes), "";
+    if (what == 1)
+      return Store::visit(cells()[granule], bytes, t.env, [](D::Var&) {}), "";  // apart, and together again
+    if (what == 2) return access<Op::Free>(t, granule, bytes, place(2));
+    if (what < 20) return sweep<Op::Read>(t, bytes);
+    if (what < 30) return sweep<Op::Write>(t, bytes);
+    return what < 70 ? access<Op::Read>(t, granule, bytes, place(0)) : access<Op::Write>(t, granule, bytes, place(1));
+  }
+  // Everything forgotten leaves nothing.
+  bool ends_empty() {
+    for (unsigned g = 0; g < kGranules; ++g) {
+      clear(*actors_[0], g, 0xFF);
+      if (!Store::empty(cells()[g])) return false;
+    }
+    return true;
+  }
+
+ private:
+  unsigned draw(unsigned below) { return static_cast<unsigned>(random_() % below); }
+
+  static Store::Cell* cells() {
+    static auto* cells = static_cast<Store::Cell*>(map_or_die(kGranules * sizeof(Store::Cell), "cells"));
+    return cells;
+  }
+
+  void sync(Actor& t) {
+    D::Lock& lock = locks_[draw(kLocks)];
+    draw(2) == 0 ? D::release(t.state, lock, t.env) : D::acquire(t.state, lock, t.env);
+    t.renew();
+  }
+  void clear(Actor& t, unsigned granule, uint8_t bytes) {
+    Store::clear(cells()[granule], bytes, t.env);
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((bytes >> i & 1) != 0) granules_[granule][i] = {};
+    }
+  }
+
+  // Each operation has places of its own.
+  depot::Id place(unsigned kind) { return 1 + draw(places_) * 3 + kind; }
+  // A loop over an array: one place, all granules.
+  template <Op kOp>
+  std::string sweep(Actor& t, uint8_t bytes) {
+    const depot::Id id = place(kOp == Op::Read ? 0 : 1);
+    std::string wrong;
+    for (unsigned g = 0; g < kGranules && wrong.empty(); ++g) wrong = access<kOp>(t, g, bytes, id);
+    return wrong;
+  }
+
+  template <Op kOp>
+  std::string access(Actor& t, unsigned granule, uint8_t bytes, depot::Id id) {
+    std::set<Met> expected;
+    bool is_known = true;
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((bytes >> i & 1) == 0) continue;
+      const Byte& b = granules_[granule][i];
+      is_known = is_known && b.is_same_epoch(kOp, t);
+      for (const Moment m : b.met(kOp, t)) expected.insert({i, m});
+    }
+    if (kOp != Op::Free && Store::same_epoch<kOp>(cells()[granule], bytes, t.now))
+      return is_known ? "" : "taken for an access of the same epoch";
+    const std::set<Met> met = play<kOp>(t, granule, bytes, id);
+    races += static_cast<unsigned>(met.size());
+    if (!std::ranges::includes(met, expected)) return "a race was missed";
+    if (!std::ranges::includes(expected, met)) return "a race that is none";
+    for (const Met& m : met) {
+      if (!granules_[granule][m.byte].was_touched(m.at, named_[m])) return "an access that did not touch the byte";
+    }
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((bytes >> i & 1) != 0) granules_[granule][i].access(kOp, t, id);
+    }
+    look_at(cells()[granule]);
+    return "";
+  }
+
+  // As the host does.
+  template <Op kOp>
+  std::set<Met> play(Actor& t, unsigned granule, uint8_t bytes, depot::Id id) {
+    Store::Cell& cell = cells()[granule];
+    const uint64_t what = t.env.knowledge << (64 - Deed::kKnowledgeBits) | uint64_t{static_cast<uint32_t>(kOp) + 1}
+                                                                               << 32;
+    const Deed deed = Deed{id, 0, what}.to(bytes);
+    if (Store::repeat(cell, deed, t.env)) return ++repeats, std::set<Met>{};
+    const auto a = Store::access(id);
+    t.env.at = granule * 8;
+    t.env.joined = 0;
+    Store::visit_plain<kOp>(cell, deed, a, t.now, t.env, [&](D::Var& x) {
+      kOp == Op::Read ? D::read(t.state, x, a, t.env) : D::write(t.state, x, a, t.env);
+      if (kOp != Op::Free) return;
+      D::clear(x, t.env);
+      D::write(t.state, x, a, t.env);
+    });
+    if (kOp == Op::Read) Store::note_readers(t.env, t.now);
+    std::set<Met> met;
+    named_.clear();
+    t.env.take_found([&](const OnlineEnv::Found& f) {
+      for (unsigned i = 0; i < 8; ++i) {
+        if ((f.bytes >> i & 1) == 0) continue;
+        const Met m{i, moment(f.prior.epoch)};
+        met.insert(m);
+        named_[m] = groups::access_at(f.prior.access.id, i);
+      }
+    });
+    return met;
+  }
+
+  void look_at(const Store::Cell& cell) {
+    constexpr uint64_t kFlag = 1U << 8, kWriteBit = 1U << 9;
+    lists += (cell.mark[1] & (kFlag | kWriteBit)) == kFlag ? 1 : 0;
+  }
+
+  std::mt19937_64 random_;
+  unsigned sync_share_ = 0, places_ = 0;
+  std::unique_ptr<Actor> actors_[kActors];
+  D::Lock locks_[kLocks];
+  std::vector<std::array<Byte, 8>> granules_;
+  std::map<Met, depot::Id> named_;
+};
+
+TEST(Compact, IsFastTrackForEachByte) {
+  const uint64_t first = from_environment("PF_SEED", 1), count = from_environment("PF_TRACES", 400);
+  unsigned lists = 0, repeats = 0, races = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    Game game(seed);
+    for (unsigned i = 0; i < 600; ++i) {
+      const std::string wrong = game.step();
+      ASSERT_EQ(wrong, "") << "step " << i << ": PF_SEED=" << seed << " PF_TRACES=1";
+    }
+    ASSERT_TRUE(game.ends_empty()) << "PF_SEED=" << seed << " PF_TRACES=1";
+    lists += game.lists;
+    repeats += game.repeats;
+    races += game.races;
+  }
+  if (count < 100) return;
+  EXPECT_GT(lists, count);  // every form was there
+  EXPECT_GT(repeats, count);
+  EXPECT_GT(races, count);
+}
+
+}  // namespace
+}  // namespace pf::rt
