@@ -328,7 +328,6 @@ class OnlineHost {
   // `is_idle` looks at the object's state.
   template <class T, class IsIdle>
   [[gnu::always_inline]] static bool is_idle(HostThread& t, uintptr_t address, IsIdle is_idle) {
-    if (t.tree != nullptr) return false;  // it takes note of every one
     const Glance<T> glance(address);
     return glance.is_clear() && glance.object() != nullptr && is_idle(glance.object()->state) && held(t, glance);
   }
