@@ -5,6 +5,7 @@
 #include "runtime/abi/abi.h"
 #include "runtime/abi/accesses.h"
 #include "runtime/instrumented.h"
+#include "runtime/near.h"
 
 #define PF_DECLARE(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*);
 #define PF_DECLARE_PC(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*, void*);
@@ -41,6 +42,7 @@ uintptr_t through_linkage(uintptr_t target) {
   const auto* code = reinterpret_cast<const uint8_t*>(target);
   constexpr uint8_t kEndbr[] = {0xF3, 0x0F, 0x1E, 0xFA};
   if (std::memcmp(code, kEndbr, sizeof kEndbr) == 0) code += sizeof kEndbr;
+  if (*code == 0xE9) return address_of(near::entry_point_at(relative(address_of(code) + 1)));
   if (*code == 0xF2) ++code;
   if (code[0] != 0xFF || code[1] != 0x25) return target;
   const uintptr_t entry = relative(reinterpret_cast<uintptr_t>(code) + 2);

@@ -57,20 +57,23 @@ class CompactStore {
   template <Op kOp>
   [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
     const uint64_t kind = kOp == Op::Write ? kWrite : 0;
-    return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) & (kEpochMask | kind | bytes)) ==
-           (now.epoch | kind | bytes);
+    const uint64_t wanted = now.epoch | kind | bytes;
+    return ((wanted ^ __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED)) & (kEpochMask | kind | bytes)) == 0;
   }
   // The same for the other word, which may also be a set of readers that the thread is in at this epoch.
   template <Op kOp>
   [[gnu::always_inline]] static bool other_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
     const uint64_t kind = kOp == Op::Write ? kWrite : 0;
     const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
-    if ((word & (kEpochMask | kFlag | kind | bytes)) == (now.epoch | kind | bytes)) return true;
-    return kOp == Op::Read && (word & (~kBytes | bytes)) == (now.known(word) | bytes);
+    const uint64_t wanted = now.epoch | kind | bytes;
+    if (((wanted ^ word) & (kEpochMask | kFlag | kind | bytes)) == 0) return true;
+    return kOp == Op::Read && (((now.known(word) | bytes) ^ word) & (~kBytes | bytes)) == 0;
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
-    return latest_is_same_epoch<kOp>(cell, bytes, now) || other_is_same_epoch<kOp>(cell, bytes, now);
+    if (latest_is_same_epoch<kOp>(cell, bytes, now)) [[likely]]
+      return true;
+    return other_is_same_epoch<kOp>(cell, bytes, now);
   }
   // After a read: if it joined a set of readers, the next one in this epoch is quick.
   static void note_readers(OnlineEnv& env, Now& now) {
@@ -107,6 +110,7 @@ class CompactStore {
   [[gnu::always_inline]] static bool repeat(Cell& cell, const Deed& deed, const OnlineEnv& env) {
     const Cell old = {
         {__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+    if ((old.mark[1] & kFlag) != 0) return false;  // never remembered
     const Outcome& known = env.outcomes[place_of(old, deed)];
     if (known.old[0] != old.mark[0] || known.old[1] != old.mark[1]) return false;
     const Cell fresh = {
@@ -118,12 +122,18 @@ class CompactStore {
   // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
   template <Op kOp, class F>
   [[gnu::always_inline]] static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now,
-                                                 OnlineEnv& env, F&& f) {
+                                                 const typename D::Thread& t, OnlineEnv& env, F&& f) {
     const auto bytes = static_cast<uint8_t>(deed.what);
     const bool fits = Form::template fits<kOp>(a, now.epoch, env);
     const Cell old = lock(cell);
-    if (!is_uniform(old, bytes) || !fits) [[unlikely]] {
-      if (!fits || is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, f);
+    if (!fits || is_kept(old.mark[1])) [[unlikely]]
+      return visit_pieces(cell, old, bytes, env, f);
+    if constexpr (Form::kSettles) {
+      const uint64_t mark = now.epoch | uint64_t{a.id} << kAccessBit | (writes(kOp) ? kWrite : 0) | bytes;
+      if (settle(cell, old, mark, deed, t, env)) [[likely]]
+        return;
+    }
+    if (!is_uniform(old, bytes)) [[unlikely]] {
       if (Form::visit_list(cell, old, bytes, env, f)) return;
       return visit_words(cell, old, bytes, env, f);
     }
@@ -135,8 +145,7 @@ class CompactStore {
     words.add_rest(old.mark[0], bytes);
     words.add_rest(old.mark[1], bytes);
     if (words.fit && !Form::has_readers(x)) [[likely]] {
-      if (env.found_count == 0)
-        env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {words.first, words.second}, deed};
+      if (env.found_count == 0) remember(old, {{words.first, words.second}}, deed, env);
       unlock(cell, words.first, words.second);
       return Form::unload(x, env);
     }
@@ -166,6 +175,7 @@ class CompactStore {
   static constexpr unsigned kSlotBit = kClockBit + kClockBits, kAccessBit = kSlotBit + kSlotBits;
   static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << 8, kWrite = 1U << kKindBit;
   static constexpr uint64_t kEpochMask = ((uint64_t{1} << (kClockBits + kSlotBits)) - 1) << kClockBit;
+  static constexpr uint64_t kSlotMask = ((uint64_t{1} << kSlotBits) - 1) << kSlotBit;
   static constexpr uint64_t kSameMark = kEpochMask | kWrite | kFlag;  // equal in marks that are one
   static constexpr uint64_t kNoEpoch = ~uint64_t{0};
   static constexpr uint64_t kMore = kFlag, kKept = kFlag | 1U << kClockBit;  // and an address above
@@ -264,6 +274,51 @@ class CompactStore {
   };
 
   // --- any number of words ---
+
+  // Where all that an access meets comes before it, FastTrack's rules make the same of every byte: a write leaves only itself, a read
+  // itself and the last write. So the words are changed as they are, wherever their bytes end. False, and nothing is changed, where
+  // that is not so, or not all are marks.
+  [[gnu::noinline]] static bool settle(Cell& cell, const Cell& old, uint64_t mark, const Deed& deed,
+                                       const typename D::Thread& t, OnlineEnv& env) {
+    const uint64_t bytes = mark & kBytes;
+    uint64_t rest[Form::kMaxMore + 2];
+    unsigned count = 0;
+    const auto leave = [&](uint64_t word) __attribute__((always_inline)) {
+      if ((word & bytes) != 0) {
+        const bool is_own = ((word ^ mark) & (kSlotMask | kFlag)) == 0;
+        if (!is_own && ((word & kFlag) != 0 || !D::ordered(decode(word).epoch, t))) return false;
+        if ((mark & kWrite) != 0 || (word & kWrite) == 0) word &= ~bytes;
+        if ((word & kBytes) == 0) return true;
+      }
+      if (((word ^ mark) & kSameMark) != 0) {
+        rest[count++] = word;
+        return true;
+      }
+      mark = ((word ^ mark) & ~kBytes) == 0 ? word | mark : merged(word, mark);
+      return mark != 0;
+    };
+    if (old.mark[0] != 0 && !leave(old.mark[0])) return false;
+    if (!is_more(old.mark[1])) {
+      if (old.mark[1] != 0 && !leave(old.mark[1])) return false;
+      if (count <= 1 && (old.mark[1] & kFlag) == 0) {
+        const Cell fresh = {{mark, count == 0 ? 0 : rest[0]}};
+        remember(old, fresh, deed, env);
+        unlock(cell, fresh.mark[0], fresh.mark[1]);
+        return true;
+      }
+    } else {
+      const uint64_t* list = more(old.mark[1]);
+      for (unsigned i = 0, n = room(old.mark[1]); i < n && list[i] != 0; ++i) {
+        if (!leave(list[i])) return false;
+      }
+      if (count > Form::kMaxMore) return false;
+    }
+    put_all(cell, old.mark[1], mark, rest, count, env);
+    return true;
+  }
+  [[gnu::always_inline]] static void remember(const Cell& old, const Cell& fresh, const Deed& deed, OnlineEnv& env) {
+    env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {fresh.mark[0], fresh.mark[1]}, deed};
+  }
 
   struct Words {
     static constexpr unsigned kMax = Form::kMaxWords;
@@ -406,16 +461,21 @@ class CompactStore {
     words.count = count;
     if (count > Form::kMaxMore) [[unlikely]]
       return keep_words(cell, words, first, second, env);
-    if (count > 1) return unlock(cell, first, put_more(words, second, env));
-    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
-    unlock(cell, first, count == 0 ? 0 : words.at[0]);
+    put_all(cell, second, first, words.at, count, env);
   }
-  static uint64_t put_more(const Words& words, uint64_t second, OnlineEnv& env) {
-    if (!is_more(second) || room(second) < words.count) [[unlikely]]
-      second = larger(words.count, second, env);
-    uint64_t* rest = more(second);
-    for (unsigned i = 0; i < words.count; ++i) rest[i] = words.at[i];
-    if (words.count < room(second)) rest[words.count] = 0;
+  [[gnu::always_inline]] static void put_all(Cell& cell, uint64_t second, uint64_t first, const uint64_t* rest,
+                                             unsigned count, OnlineEnv& env) {
+    if (count > 1) return unlock(cell, first, put_more(rest, count, second, env));
+    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
+    unlock(cell, first, count == 0 ? 0 : rest[0]);
+  }
+  [[gnu::always_inline]] static uint64_t put_more(const uint64_t* rest, unsigned count, uint64_t second,
+                                                  OnlineEnv& env) {
+    if (!is_more(second) || room(second) < count) [[unlikely]]
+      second = larger(count, second, env);
+    uint64_t* list = more(second);
+    for (unsigned i = 0; i < count; ++i) list[i] = rest[i];
+    if (count < room(second)) list[count] = 0;
     return second;
   }
   [[gnu::noinline]] static uint64_t larger(unsigned count, uint64_t second, OnlineEnv& env) {
@@ -584,6 +644,8 @@ struct CompactForm {
   using Loaded = Var;
   static constexpr unsigned kMaxMore = 16,
                             kMaxWords = 2 * kMaxMore;  // of a list; of all parts of a granule, before they are one
+
+  static constexpr bool kSettles = std::is_same_v<D, FastTrack<OnlineEnv>>;  // with its rules and no others
 
   static OnlineEnv::Epoch epoch(const typename D::Thread& t) { return D::epoch(t); }
   // Whether marks can tell of the access all that the rules will ask.

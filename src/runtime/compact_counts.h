@@ -21,6 +21,7 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   using Store = CompactStore<D>;
   using Var = D::Var;
   using Entry = D::Entry;
+  static constexpr bool kSettles = false;
   static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
   static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
 

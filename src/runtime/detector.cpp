@@ -1,6 +1,7 @@
 // The functions of host.h for one detector: each brings an event to its rule under the lock of its object.
 #include "runtime/carisma.h"
 #include "runtime/host.h"
+#include "runtime/near.h"
 #include "runtime/options.h"
 #include "runtime/output.h"
 #include "runtime/this_detector.h"
@@ -42,6 +43,7 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
 void start() {
   sampler::start();
   if constexpr (Host::kSamples) sampling::begin(output::directory());
+  install_near_code();
 }
 void start_in_child() {}
 void put_statistics(Text&) {}

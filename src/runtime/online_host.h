@@ -198,52 +198,78 @@ class OnlineHost {
 
   // --- plain accesses ---
 
-  // Hot: one load to find the cell, one of its latest mark, one compare.
+  // What the hot path needs of what threads share. Copies of its code have a copy of this, too (near.h).
+  struct Shared {
+    const Area* area;
+    const uint8_t* const* quiet_blocks;
+    const uint32_t* period;
+  };
+  static constexpr Shared shared() { return {&g_area, &quiet::g_of_blocks, &sampling::g_period}; }
+  struct Here {
+    static Thread* watched() { return rt::watched; }
+    static Shared shared() { return OnlineHost::shared(); }
+  };
+
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
+    if (is_known<kOp, kSize, Here>(address, pc)) [[likely]]
+      return;
+    access_unknown<kOp, kSize>(address, pc);
+  }
+
+  // Whether the access is nothing new; then it is counted, and all is done.
+  // Hot: one load to find the cell, one of its latest mark, one compare.
+  template <Op kOp, unsigned kSize, class From>
+  [[gnu::always_inline]] static bool is_known(uintptr_t address, uintptr_t /*pc*/) {
+    Thread* t = From::watched();
+    if (t == nullptr) [[unlikely]]
+      return false;
+    if constexpr (kSamples) {
+      if (quiet::is_quiet(__atomic_load_n(From::shared().quiet_blocks, __ATOMIC_RELAXED), address)) [[likely]] {
+        ++t->accesses;
+        return true;
+      }
+      const uint32_t period = __atomic_load_n(From::shared().period, __ATOMIC_RELAXED);
+      if (t->period != period || !sampling::is_on(period)) return false;
+    }
+    if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
+      return false;
+    const Cell* cell = &hot_cell(*From::shared().area, address);
+    if (!Store::template same_epoch<kOp>(cell[0], mask_at<kSize>(address & 7), of(*t).now)) return false;
+    if (kSize == 16 && !Store::template same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) return false;
+    ++t->accesses;
+    return true;
+  }
+  template <unsigned kSize>
+  [[gnu::always_inline]] static bool is_in_whole_cells(uintptr_t address) {
+    if constexpr (kSize == 16) return (address & 7) == 0 && (address & kInChunk) <= kInChunk - 15;
+    return (address & 7) + kSize <= 8;
+  }
+
+  // It is not, or not for sure. Warm: what is like something just done.
+  template <Op kOp, unsigned kSize>
+  [[gnu::noinline]] static void access_unknown(uintptr_t address, uintptr_t pc) {
     Thread* t = watched;
     if (t == nullptr) [[unlikely]]
       return access_unwatched<kOp>(address, kSize, pc);
     ++t->accesses;
-    const uintptr_t offset = address & 7;
     if constexpr (kSamples) {
-      if (quiet::is_quiet(address)) [[likely]]
-        return;
       if (t->period != sampling::period()) [[unlikely]]
         return access_slow<kOp>(*t, address, kSize, pc);
       if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) return look_for_history(*t, address);
     }
-    Cell& cell = hot_cell(address);
-    if constexpr (kSize == 16) {
-      if (offset == 0 && (address & kInChunk) <= kInChunk - 15) [[likely]] {
-        if (Store::template latest_is_same_epoch<kOp>(cell, 0xFF, of(*t).now) &&
-            Store::template latest_is_same_epoch<kOp>((&cell)[1], 0xFF, of(*t).now)) [[likely]]
-          return;
-        return access_again<kOp, kSize>(*t, address, pc, &cell);
-      }
-    } else if (offset + kSize <= 8) [[likely]] {
-      if (Store::template latest_is_same_epoch<kOp>(cell, mask_at<kSize>(offset), of(*t).now)) [[likely]]
-        return;
-      return access_again<kOp, kSize>(*t, address, pc, &cell);
-    }
-    access_scattered<kOp>(*t, address, kSize, pc);
-  }
-
-  // The other word of the cell. A leaf of its own, so that the hot path needs few registers.
-  template <Op kOp, unsigned kSize>
-  [[gnu::noinline]] static void access_again(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
-    if (kSize <= 8 && Store::template other_is_same_epoch<kOp>(*cell, mask_at<kSize>(address & 7), of(t).now)) return;
-    access_alike<kOp, kSize>(t, address, pc, cell);
-  }
-  // Warm: what is like something just done.
-  template <Op kOp, unsigned kSize>
-  [[gnu::noinline]] static void access_alike(Thread& t, uintptr_t address, uintptr_t pc, Cell* cell) {
+    if (!is_in_whole_cells<kSize>(address)) return access_scattered<kOp>(*t, address, kSize, pc);
+    Cell* cell = &hot_cell(address);
     Store::expect(*cell);
-    const Deed deed = deed_of(of(t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
-    if (kSize <= 8 && t.tree != nullptr && t.tree->rest == 0 && is_dropped_early(t, address, pc, packed(kOp, kSize)))
+    const Deed deed = deed_of(of(*t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
+    if (kSize <= 8 && t->tree != nullptr && t->tree->rest == 0 && is_dropped_early(*t, address, pc, packed(kOp, kSize)))
       return;
-    if (is_nothing_new<kOp>(of(t), *cell, deed) && (kSize <= 8 || is_nothing_new<kOp>(of(t), cell[1], deed))) return;
-    access_slow<kOp>(t, address, kSize, pc);
+    if constexpr (kSize == 16) {
+      if (is_nothing_new<kOp>(of(*t), cell[0], deed) && is_nothing_new<kOp>(of(*t), cell[1], deed)) return;
+    } else {
+      if (is_repeated<kOp>(of(*t), *cell, deed)) return;
+    }
+    access_slow<kOp, kSize != 16>(*t, address, kSize, pc);
   }
   // By the tree filter. What it has not met it will be told of in access_slow().
   static bool is_dropped_early(Thread& t, uintptr_t address, uintptr_t pc, uint32_t what) {
@@ -251,8 +277,10 @@ class OnlineHost {
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool is_nothing_new(HostThread& t, Cell& cell, const Deed& deed) {
-    const auto bytes = static_cast<uint8_t>(deed.what);
-    if (same_epoch<kOp>(t, cell, bytes)) return true;
+    return is_repeated<kOp>(t, cell, deed) || same_epoch<kOp>(t, cell, static_cast<uint8_t>(deed.what));
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool is_repeated(HostThread& t, Cell& cell, const Deed& deed) {
     if (kSamples && Store::empty(cell)) return false;  // it would have history
     const bool may_repeat = is_context_known(t) && (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0;
     return may_repeat && !is_of_nothing(cell) && Store::repeat(cell, deed, t.env);
@@ -280,7 +308,8 @@ class OnlineHost {
     return Store::template same_epoch<kOp>(cell, mask, t.now);
   }
 
-  template <Op kOp>
+  // With kIsNew: of one granule, where the access was looked for in vain.
+  template <Op kOp, bool kIsNew = false>
   [[gnu::noinline]] static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
     if ((writes(kOp) ? t.ignore_writes : t.ignore_reads) != 0 || size == 0) return;
     if (is_spared(of(t), address, size)) return;
@@ -289,19 +318,28 @@ class OnlineHost {
     if (t.tree != nullptr && !tree::rests(*t.tree) && is_dropped(t, address, size, pc, what)) return;
     const depot::Id id = describe(t, pc, what);
     const Deed deed = deed_of(of(t), pc, what);
-    const Env::Access a = Store::access(id);
-    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
-      if (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env)) return;
-      of(t).env.at = at;
-      of(t).env.joined = 0;
-      visit_plain<kOp>(of(t), cell, deed.to(mask), a, [&](auto& x) __attribute__((always_inline)) {
-        writes(kOp) ? D::write(of(t).state, x, a, of(t).env) : D::read(of(t).state, x, a, of(t).env);
-      });
-      // A read that is not sampled leaves a set that its thread is not in.
-      if (kOp == Op::Read && (!kSamples || of(t).env.sampling)) Store::note_readers(of(t).env, of(t).now);
-    });
+    const auto visit = [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
+      if (!kIsNew && (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env))) return;
+      access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
+    };
+    if constexpr (kIsNew) {
+      in_granule(address, size, visit);
+    } else {
+      for_each_granule(address, size, visit);
+    }
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static void access_granule(HostThread& t, Cell& cell, const Deed& deed, Env::Access a,
+                                                    uintptr_t at) {
+    t.env.at = at;
+    t.env.joined = 0;
+    visit_plain<kOp>(t, cell, deed, a, [&](auto& x) __attribute__((always_inline)) {
+      writes(kOp) ? D::write(t.state, x, a, t.env) : D::read(t.state, x, a, t.env);
+    });
+    // A read that is not sampled leaves a set that its thread is not in.
+    if (kOp == Op::Read && (!kSamples || t.env.sampling)) Store::note_readers(t.env, t.now);
   }
 
   static bool is_dropped(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc, uint32_t what) {
@@ -584,12 +622,13 @@ class OnlineHost {
   }
   template <Op kOp, class F>
   [[gnu::always_inline]] static void visit_plain(HostThread& t, Cell& cell, const Deed& deed, Env::Access a, F&& f) {
-    Store::template visit_plain<kOp>(cell, deed, a, t.now, t.env, f);
+    Store::template visit_plain<kOp>(cell, deed, a, t.now, t.state, t.env, f);
   }
 
-  static Cell& hot_cell(uintptr_t address) {
-    const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
-    return cells(g_area.zero_chunk + distance)[granule_index(address)];
+  static Cell& hot_cell(uintptr_t address) { return hot_cell(g_area, address); }
+  [[gnu::always_inline]] static Cell& hot_cell(const Area& area, uintptr_t address) {
+    const uintptr_t distance = __atomic_load_n(&area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
+    return cells(const_cast<char*>(area.zero_chunk) + distance)[granule_index(address)];
   }
   // In the chunk that stands for all that are not there.
   static bool is_of_nothing(const Cell& cell) {
@@ -606,13 +645,16 @@ class OnlineHost {
 
   // f(cell, mask, first byte)
   template <class F>
+  [[gnu::always_inline]] static void in_granule(uintptr_t begin, uintptr_t size, F&& f) {
+    Cell& cell = cells(chunk(begin))[granule_index(begin)];
+    f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+    note_history(cell, begin);
+  }
+  template <class F>
   [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
     const uintptr_t end = begin + size;
-    if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]] {
-      Cell& cell = cells(chunk(begin))[granule_index(begin)];
-      f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
-      return note_history(cell, begin);
-    }
+    if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]]
+      return in_granule(begin, size, f);
     for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
       Cell& cell = cells(chunk(g))[granule_index(g)];
       f(cell, mask_in(g, begin, end), g < begin ? begin : g);

@@ -51,6 +51,7 @@ void set(const Pair& p) {
       {"report_mutex_bugs", &g_options.report_mutex_bugs},
       {"report_destroy_locked", &g_options.report_destroy_locked},
       {"breakpoints", &g_options.breakpoints},
+      {"near", &g_options.near},
   };
   for (const auto& f : flags) {
     if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);

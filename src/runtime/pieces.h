@@ -71,7 +71,8 @@ class PieceStore {
 
   // A plain access, whose rule f is called as visit() does, unless it is a repeat.
   template <Op kOp, class F>
-  static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now, OnlineEnv& env, F&& f) {
+  static void visit_plain(Cell& cell, const Deed& deed, OnlineEnv::Access a, const Now& now, const typename D::Thread&,
+                          OnlineEnv& env, F&& f) {
     const auto bytes = static_cast<uint8_t>(deed.what);
     if constexpr (kOp == Op::Free) return visit(cell, bytes, env, f);
     if (!kSettles && is_latest(cell, now.period | bytes, a)) return;

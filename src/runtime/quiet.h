@@ -21,10 +21,10 @@ inline constexpr uintptr_t kLongestAccess = 16;
 extern const uint8_t* g_of_blocks;
 
 // Hot: one load, one compare.
-[[gnu::always_inline]] inline bool is_quiet(uintptr_t address) {
-  const uint8_t* of_blocks = __atomic_load_n(&g_of_blocks, __ATOMIC_RELAXED);
+[[gnu::always_inline]] inline bool is_quiet(const uint8_t* of_blocks, uintptr_t address) {
   return __atomic_load_n(&of_blocks[address / kBlock % kBytes], __ATOMIC_RELAXED) == 0;
 }
+inline bool is_quiet(uintptr_t address) { return is_quiet(__atomic_load_n(&g_of_blocks, __ATOMIC_RELAXED), address); }
 
 // A period begins or ends.
 void set_period(bool on);

@@ -201,7 +201,7 @@ class Game {
     const auto a = Store::access(id);
     t.env.at = granule * 8;
     t.env.joined = 0;
-    Store::visit_plain<kOp>(cell, deed, a, t.now, t.env, [&](D::Var& x) {
+    Store::visit_plain<kOp>(cell, deed, a, t.now, t.state, t.env, [&](D::Var& x) {
       kOp == Op::Read ? D::read(t.state, x, a, t.env) : D::write(t.state, x, a, t.env);
       if (kOp != Op::Free) return;
       D::clear(x, t.env);

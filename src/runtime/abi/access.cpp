@@ -1,15 +1,15 @@
 // Plain accesses, as GCC and Clang announce them before they make them. Hot: every function here is a leaf until the
 // access turns out to be new in its epoch (tests/runtime/check_library.py counts the instructions).
-#include "runtime/abi/abi.h"
 #include "runtime/abi/accesses.h"
+#include "runtime/abi/calls.h"
+#include "runtime/abi/hot.h"
 #include "runtime/literace.h"
-#include "runtime/this_detector.h"
 
 using namespace pf;
 using namespace pf::rt;
 
 #define PF_ACCESS(NAME, OP, SIZE)                                                                                      \
-  PF_EXPORT void __tsan_##NAME(void* p) { Host::access<OP, SIZE>(address_of(p), PF_CALLER_PC); }
+  PF_EXPORT void __tsan_##NAME(void* p) { access_here<OP, SIZE>(p, PF_CALLER_PC); }
 #define PF_ACCESS_PC(NAME, OP, SIZE)                                                                                   \
   PF_EXPORT void __tsan_##NAME(void* p, void* pc) { Host::access<OP, SIZE>(address_of(p), address_of(pc)); }
 PF_ALL_ACCESSES(PF_ACCESS, PF_ACCESS_PC)
@@ -58,50 +58,53 @@ PF_EXPORT void __tsan_write_range_pc(void* p, uintptr_t size, void* pc) { range<
 
 // --- the call stack ---
 
+namespace pf::rt {
 namespace {
 
 // Of a host that takes note of calls.
 template <class H>
-[[gnu::always_inline]] inline void note_call(Thread& t, uintptr_t pc) {
-  if constexpr (requires { H::called(t, pc); }) H::called(t, pc);
+void note_call(Thread& t, uintptr_t pc) {
+  if constexpr (TakesNoteOfCalls<H>) H::called(t, pc);
 }
 template <class H>
-[[gnu::always_inline]] inline void note_return(Thread& t, uintptr_t pc) {
-  if constexpr (requires { H::returned(t, pc); }) H::returned(t, pc);
+void note_return(Thread& t, uintptr_t pc) {
+  if constexpr (TakesNoteOfCalls<H>) H::returned(t, pc);
 }
 
-// With a filter that samples by function, in a library's call, or on a thread that we have not met.
-[[gnu::noinline]] void enter_slow(uintptr_t caller, uintptr_t stack_pointer, uintptr_t pc) {
-  Thread* t = self;
-  if (t == nullptr) return;
-  if (t->bursts != nullptr) return literace::enter(*t, caller, stack_pointer, pc);
-  library::enter(*t, caller);
-  note_call<Host>(*t, pc);
-  enter_function(*t, caller, stack_pointer);
-}
-[[gnu::noinline]] void leave_slow(uintptr_t pc) {
-  Thread* t = self;
-  if (t == nullptr) return;
-  if (t->bursts != nullptr) return literace::leave(*t);
-  library::look_around(*t);
-  note_return<Host>(*t, pc);
-  leave_function(*t);
-  library::left(*t);
-}
+struct Here {
+  static Thread* in_calls() { return rt::in_calls; }
+};
 
 }  // namespace
 
+void enter_unknown(uintptr_t caller, uintptr_t stack_pointer, uintptr_t pc) {
+  Thread* t = self;
+  if (t == nullptr) return;
+  if (t->bursts != nullptr) return literace::enter(*t, caller, stack_pointer, pc);
+  if (in_calls == nullptr) library::enter(*t, caller);
+  note_call<Host>(*t, pc);
+  enter_function(*t, caller, stack_pointer);
+}
+void leave_unknown(uintptr_t pc) {
+  Thread* t = self;
+  if (t == nullptr) return;
+  if (t->bursts != nullptr) return literace::leave(*t);
+  const bool is_usual = in_calls != nullptr;
+  if (!is_usual) library::look_around(*t);
+  note_return<Host>(*t, pc);
+  leave_function(*t);
+  if (!is_usual) library::left(*t);
+}
+
+}  // namespace pf::rt
+
 PF_EXPORT void __tsan_func_entry(void* caller) {
-  if (Thread* t = in_calls; t != nullptr) [[likely]] {
-    note_call<Host>(*t, PF_CALLER_PC);
-    return enter_function(*t, address_of(caller), address_of(__builtin_dwarf_cfa()));
-  }
-  enter_slow(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
+  if (enter_known<Host, Here>(address_of(caller), address_of(__builtin_dwarf_cfa()))) [[likely]]
+    return;
+  enter_unknown(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
 }
 PF_EXPORT void __tsan_func_exit() {
-  if (Thread* t = in_calls; t != nullptr) [[likely]] {
-    note_return<Host>(*t, PF_CALLER_PC);
-    return leave_function(*t);
-  }
-  leave_slow(PF_CALLER_PC);
+  if (leave_known<Host, Here>()) [[likely]]
+    return;
+  leave_unknown(PF_CALLER_PC);
 }
