@@ -232,12 +232,23 @@ class OnlineHost {
       const uint32_t period = __atomic_load_n(From::shared().period, __ATOMIC_RELAXED);
       if (t->period != period || !sampling::is_on(period)) return false;
     }
-    if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
-      return false;
     const Cell* cell = &hot_cell(*From::shared().area, address);
+    if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
+      return is_known_across<kOp, kSize>(*t, cell, address);
     if (!Store::template same_epoch<kOp>(cell[0], mask_at<kSize>(address & 7), of(*t).now)) return false;
     if (kSize == 16 && !Store::template same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) return false;
     ++t->accesses;
+    return true;
+  }
+  // Of bytes in two granules, as unaligned accesses have them.
+  template <Op kOp, unsigned kSize>
+  [[gnu::always_inline]] static bool is_known_across(Thread& t, const Cell* cell, uintptr_t address) {
+    if (kSize == 16 || (address & kInChunk) > kInChunk - 15) return false;
+    const unsigned both = ((1U << kSize) - 1) << (address & 7);
+    if (!Store::template latest_is_same_epoch<kOp>(cell[0], static_cast<uint8_t>(both), of(t).now) ||
+        !Store::template latest_is_same_epoch<kOp>(cell[1], static_cast<uint8_t>(both >> 8), of(t).now))
+      return false;
+    ++t.accesses;
     return true;
   }
   template <unsigned kSize>
