@@ -53,7 +53,7 @@ uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : known_rate(
 void draw_places() {
   if (steer::is_on()) {
     steer::for_each_byte(
-        [](uintptr_t at) { WatchHost::g_places[(at + 1) % WatchHost::kPlaces] = WatchHost::kSampled; });
+        [](uintptr_t at) { WatchHost::g_places[WatchHost::place_of(at + 1)] = WatchHost::kSampled; });
     return;
   }
   Random random(sampling::seed());
@@ -218,13 +218,13 @@ void sample_in_turn(HostThread& t, uintptr_t address, uintptr_t size, Op op, uin
   if (g_longest_rest == 0) return static_cast<void>(take_sample(t, address, size, op, pc, by));
   constexpr uint64_t kBetweenTries = 20'000;  // nanoseconds
   const uint64_t now = watch::nanoseconds();
-  watch::Rest& rest = g_rests[pc % WatchHost::kPlaces];
+  watch::Rest& rest = g_rests[WatchHost::place_of(pc)];
   if (now >= end_of_rest(rest) && take_sample(t, address, size, op, pc, by)) {
     __atomic_store_n(&g_last_sample, watch::nanoseconds(), __ATOMIC_RELAXED);
     rest.begin(now, g_longest_rest);
   }
   const uint64_t until = end_of_rest(rest) > now ? end_of_rest(rest) : now + kBetweenTries;
-  if (const uint32_t went_by = t.turns[pc % WatchHost::kPlaces].wait(now, until); went_by != 0)
+  if (const uint32_t went_by = t.turns[WatchHost::place_of(pc)].wait(now, until); went_by != 0)
     slots::left_out(went_by);
 }
 
@@ -494,8 +494,8 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
   if (size == 0) return;
   const Op op = write ? Op::Write : Op::Read;
   WatchHost::meet(t, address, size, op, pc);
-  const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 &&
-                          (!steer::is_on() || steer::is_place(pc)) && of(t).turns[pc % WatchHost::kPlaces].is_up();
+  const bool is_sampled = (WatchHost::g_places[WatchHost::place_of(pc)] & WatchHost::kSampled) != 0 &&
+                          (!steer::is_on() || steer::is_place(pc)) && of(t).turns[WatchHost::place_of(pc)].is_up();
   if (is_sampled && !is_ignored(t, op) && is_programs_own(t, pc))
     sample_in_turn(of(t), address, size, op, pc, By::Interceptor);
 }

@@ -17,6 +17,9 @@ class WatchHost {
  public:
   static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
 
+  // By the address that the call of the entry point returns to, one behind the place in it: nothing is left to compute there.
+  static uintptr_t place_of(uintptr_t pc) { return (pc + 1) % kPlaces; }
+
   struct HostThread : Thread {
     watch::Clock clock;
     watch::Turn turns[kPlaces];
@@ -27,7 +30,7 @@ class WatchHost {
   // wherever its module is. One load, one compare; no thread, no shadow.
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
-    if (g_places[pc % kPlaces] != 0) [[unlikely]]
+    if (g_places[place_of(pc)] != 0) [[unlikely]]
       look_at(address, kSize, kOp, pc);
   }
   // There is no filter in front of these engines.
@@ -37,7 +40,7 @@ class WatchHost {
   }
   template <Op kOp>
   static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    if (g_places[pc % kPlaces] != 0) look_at(t, address, size, kOp, pc);
+    if (g_places[place_of(pc)] != 0) look_at(t, address, size, kOp, pc);
   }
 
   // --- atomics: `real` makes the operation itself, in the order asked for ---
@@ -108,7 +111,7 @@ class WatchHost {
   // Whether a lock means no more than that the thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
   // where it is used (intercept/lock_memory.h).
   static bool is_mere_synchronization(uintptr_t memory, uintptr_t pc) {
-    return g_places[pc % kPlaces] == 0 && !watch::slots::may_be_watched(memory);
+    return g_places[place_of(pc)] == 0 && !watch::slots::may_be_watched(memory);
   }
 
  private:
@@ -117,7 +120,7 @@ class WatchHost {
   [[gnu::noinline]] static void look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
   // In a hot loop most executions end here, without a register saved.
   static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-    const bool is_turn = (g_places[pc % kPlaces] & kSampled) != 0 && of(t).turns[pc % kPlaces].is_up();
+    const bool is_turn = (g_places[place_of(pc)] & kSampled) != 0 && of(t).turns[place_of(pc)].is_up();
     if (is_turn || may_be_watched(address, size)) [[unlikely]]
       look_closely(t, address, size, op, pc, is_turn);
   }
