@@ -502,6 +502,8 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
 void begin_block(Thread&, uintptr_t address, uintptr_t size) {
   if (slots::any()) slots::forget(address, size);
 }
+// Blocks end by the million, and hardly ever where somebody waits.
+bool is_end_noticed(uintptr_t address, uintptr_t most) { return slots::any_in(address, most); }
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0) return;
   WatchHost::meet(t, address, size, Op::Free, pc);

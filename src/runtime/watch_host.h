@@ -52,7 +52,8 @@ class WatchHost {
   // The thread, if all that an atomic operation there means is that it synchronizes.
   [[gnu::always_inline]] static HostThread* synchronizing_thread(uintptr_t address, unsigned size) {
     Thread* t = self;
-    return t != nullptr && !may_be_watched(address, size) ? &of(*t) : nullptr;
+    const bool is_watched = size <= 8 ? watch::slots::may_be_watched(address) : watch::slots::any();  // it is aligned
+    return t != nullptr && !is_watched ? &of(*t) : nullptr;
   }
   template <class Real>
   [[gnu::always_inline]] static auto unwatched_atomic(HostThread& t, Op op, MemoryOrder order, Real real) {
@@ -94,7 +95,9 @@ class WatchHost {
   static void synchronize(Thread& t) {
     if (t.ignore_sync != 0) return;
     ++t.events;
-    watch::tick(of(t).clock);
+    watch::count(of(t).clock);
+    if (watch::slots::is_symmetric()) [[unlikely]]
+      watch::see_samples(of(t).clock);
   }
 
   // An access that the program makes through us, or that is announced to us: with which samples does it race? Not with those

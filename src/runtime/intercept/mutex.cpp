@@ -93,9 +93,10 @@ template <class Lock, class Real>
 }
 
 // What destroying leaves, so that glibc refuses to lock it.
-[[gnu::noinline, gnu::cold]] void complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
-  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return;
+[[gnu::noinline, gnu::cold]] int complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
+  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return result;
   if (Thread* t = current(); t != nullptr) misuse(*t, "use of a destroyed mutex", address_of(m), pc);
+  return result;
 }
 
 // A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
@@ -174,9 +175,7 @@ PF_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
   const uintptr_t pc = PF_CALLER_PC;
   return take(m, LockMode::Write, pc, [=] {
     const int result = real_pthread_mutex_lock(m);
-    if (result != 0) [[unlikely]]
-      complain_if_destroyed(result, m, pc);
-    return result;
+    return result == 0 ? 0 : complain_if_destroyed(result, m, pc);
   });
 }
 PF_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
