@@ -52,8 +52,7 @@ uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : known_rate(
 
 void draw_places() {
   if (steer::is_on()) {
-    steer::for_each_byte(
-        [](uintptr_t at) { WatchHost::g_places[WatchHost::place_of(at + 1)] = WatchHost::kSampled; });
+    steer::for_each_byte([](uintptr_t at) { WatchHost::g_places[WatchHost::place_of(at + 1)] = WatchHost::kSampled; });
     return;
   }
   Random random(sampling::seed());
@@ -376,10 +375,19 @@ void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : uint64_t{0};
-  const uint64_t start = watch::processor_nanoseconds();
   const planted::CallsAbove above(*t, pc_of(context));
   take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : uint64_t{0}));
+}
+
+// A trap that no data breakpoint raised.
+bool met_planted(const siginfo_t& info, ucontext_t& context) {
+  if (!planted::is_on()) return false;
+  const uint64_t start = watch::processor_nanoseconds();
+  planted::Meeting meeting{};
+  if (!planted::meet(info, context, meeting)) return false;
+  sample_planted(meeting, context);
   planted::spend(watch::processor_nanoseconds() - start);
+  return true;
 }
 
 void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& context) {
@@ -398,12 +406,7 @@ bool trapped(const siginfo_t& info, ucontext_t& context) {
   const planted::Inside inside;
   watch::Trap trap{};
   const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
-  if (signal == watch::breakpoints::Signal::NotOurs) {
-    planted::Meeting meeting{};
-    if (!planted::meet(info, context, meeting)) return false;
-    sample_planted(meeting, context);
-    return true;
-  }
+  if (signal == watch::breakpoints::Signal::NotOurs) return met_planted(info, context);
   if (kSampler) planted::count_trap();
   const uintptr_t pc = pc_of(context);
   Thread* t = kSampler ? running_thread() : self;
