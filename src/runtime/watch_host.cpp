@@ -128,12 +128,20 @@ watch::Part part_to_watch(uintptr_t address, uintptr_t size) {
 }
 
 // Not busy meanwhile: neither signals nor forks need wait for us.
-bool sleep(HostThread& t, uint64_t ticket, uint64_t time) {
+void sleep(HostThread& t, uint64_t ticket, uint64_t time) {
   __atomic_store_n(&t.busy, 0, __ATOMIC_SEQ_CST);
-  const bool undisturbed = slots::wait(ticket, time);
+  slots::wait(ticket, time);
   __atomic_store_n(&t.busy, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&g_gate_closed, __ATOMIC_SEQ_CST)) wait_at_gate(t);
-  return undisturbed;
+}
+
+// Whether the value changed during f(). Signals wait for that: what a handler on this very thread writes is no race.
+template <class F>
+bool changes_during(watch::Part part, F f) {
+  const sys::NoHandlers alone;
+  const uint64_t before = value_of(part);
+  f();
+  return value_of(part) != before;
 }
 
 // What an interceptor announces may stand for more than it is (the memory of a lock, say): there the value tells nothing.
@@ -155,8 +163,7 @@ bool collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   const watch::Part part{sample.address, sample.length};
   const bool asks_value = by == By::Compiler && !kSampler &&  // there, an atomic may have written
                           !steer::is_on();                    // and here both have to be seen
-  const uint64_t before = asks_value ? value_of(part) : 0, ticks = t.clock.ticks;
-  __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
+  __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);     // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
   const uint64_t ticket = slots::arm(sample);
   if (ticket == 0 && !asks_value) {  // nobody could be seen
@@ -167,11 +174,16 @@ bool collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   }
   if (kSampler) planted::tried(place_of(static_cast<depot::Id>(sample.access)));
   const uint64_t start = watch::nanoseconds();
-  const bool undisturbed = sleep(t, ticket, time);
+  const auto wait = [&] { sleep(t, ticket, time); };
+  bool has_changed = false;
+  if (asks_value) {
+    has_changed = changes_during(part, wait);
+  } else {
+    wait();
+  }
   const bool untaken = ticket == 0 || slots::finish(ticket);
   __atomic_fetch_add(&g_delayed, watch::nanoseconds() - start - time, __ATOMIC_RELAXED);
-  // After a signal it may be its handler that wrote.
-  if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return true;
+  if (!untaken || !has_changed) return true;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
             static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});

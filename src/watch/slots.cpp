@@ -1,6 +1,5 @@
 #include "watch/slots.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -294,14 +293,14 @@ bool finish(uint64_t ticket) {
   return true;
 }
 
-bool wait(uint64_t ticket, uint64_t nanoseconds) {
+void wait(uint64_t ticket, uint64_t nanoseconds) {
   const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
                        static_cast<long>(nanoseconds % 1'000'000'000)};
-  if (ticket == 0) return kernel::call_on(SYS_nanosleep, &limit) != -EINTR;
+  if (ticket == 0) return static_cast<void>(kernel::call_on(SYS_nanosleep, &limit));
   const uint64_t waiting = state_of(ticket / kBreakpoints, Waiting);
   // The low half of the state changes with the phase.
-  return kernel::call_on(SYS_futex, &slot_of(ticket).state, FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(waiting),
-                         reinterpret_cast<long>(&limit)) != -EINTR;
+  kernel::call_on(SYS_futex, &slot_of(ticket).state, FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(waiting),
+                  reinterpret_cast<long>(&limit));
 }
 
 bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uint64_t latest, Sample& with) {

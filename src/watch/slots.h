@@ -64,8 +64,8 @@ uint64_t arm(const Sample& sample);
 void left_out(uint64_t samples);
 // The sampler does not wait any longer. False: somebody has taken the sample.
 bool finish(uint64_t ticket);
-// Sleeps until somebody has taken the sample (none: ticket 0) or the time is up; false if a signal came.
-bool wait(uint64_t ticket, uint64_t nanoseconds);
+// Sleeps until somebody has taken the sample (none: ticket 0), the time is up, or a signal comes.
+void wait(uint64_t ticket, uint64_t nanoseconds);
 
 // Whether the second thread's synchronization counts, too, and threads have to say what they have seen: a load.
 extern bool g_symmetric;

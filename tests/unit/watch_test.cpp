@@ -378,12 +378,12 @@ TEST_F(Slots, AWaitEndsWithTheSample) {
     usleep(1000);
     watched[1] = 1;
   });
-  EXPECT_TRUE(slots::wait(ticket, 3'600'000'000'000));
+  slots::wait(ticket, 3'600'000'000'000);
   EXPECT_FALSE(slots::finish(ticket));
   other.join();
   EXPECT_EQ(races, 1);
   const uint64_t again = arm(1, true);
-  EXPECT_TRUE(slots::wait(again, 1'000'000));
+  slots::wait(again, 1'000'000);
   EXPECT_TRUE(slots::finish(again));
 }
 
