@@ -107,8 +107,12 @@ class WatchHost {
       meet_samples(t, address, size, op, pc, latest);
   }
   static bool may_be_watched(uintptr_t address, uintptr_t size) {
-    const bool is_in_one_granule = (address & 7) + size <= 8;
-    return is_in_one_granule ? watch::slots::may_be_watched(address) : watch::slots::any();
+    if ((address & 7) + size <= 8) return watch::slots::may_be_watched(address);  // one granule
+    if (!watch::slots::any()) return false;
+    const uintptr_t last = address + size - 1;
+    const bool has_three = (address & 7) + size <= 24;  // as all of the compiler's: no other one than these
+    return !has_three || watch::slots::may_be_watched(address) || watch::slots::may_be_watched(last) ||
+           watch::slots::may_be_watched(address + size / 2);
   }
 
   // Whether a lock means no more than that the thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
