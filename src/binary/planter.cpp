@@ -47,6 +47,7 @@ void Planter::work() {
     next_look_ = now + kBetweenLooks;
   }
   if (!try_lock(file_.board())) return;
+  const uint64_t began = processor_time();
   take_back_old(now);
   if (is_affordable()) {
     plant_to_confirm(now);
@@ -56,6 +57,7 @@ void Planter::work() {
     target_ = options_.breakpoints;
   }
   unlock(file_.board());
+  own_ += processor_time() - began;
 }
 
 // Whether there is a program with our runtime. After an exec it is another one, with nothing planted.
@@ -164,7 +166,7 @@ bool Planter::is_affordable() { return measured_overhead() <= options_.overhead;
 // As of the last work().
 double Planter::measured_overhead() {
   const Board& board = file_.board();
-  const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample + load(board.traps) * kPerTrap;
+  const uint64_t spent = load(board.spent) + load(board.fired) * kUnseenPerSample + load(board.traps) * kPerTrap + own_;
   const uint64_t processor = processor_ - processor_at_start_;
   // Before there is anything to compare with, a few are free.
   constexpr uint64_t kLeast = 100'000'000;

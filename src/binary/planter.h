@@ -3,8 +3,8 @@
 //
 // Every instruction is as likely as any other, however often it runs (DataCollider), so rare code gets its share; with `cold`, those that
 // were met least are preferred. A breakpoint that nobody meets for a while is taken back and another instruction drawn. The cost is
-// bounded: the runtime counts the time that its handler takes, and while that is more than the asked share of the program's processor
-// time, nothing is planted.
+// bounded: the runtime counts the time that its handler takes, we what planting does, and while both are more than the asked share of the
+// program's processor time, nothing is planted.
 #pragma once
 #include <sys/types.h>
 
@@ -84,6 +84,7 @@ class Planter {
   std::unordered_map<uint64_t, uint32_t> met_;  // how often, by address
   uint64_t generation_ = 0, fired_seen_ = 0, sites_ = 0, skipped_functions_ = 0, ever_planted_ = 0;
   uint64_t processor_at_start_, processor_ = 0;
+  uint64_t own_ = 0;  // processor time that went into planting
 };
 
 }  // namespace pf::binary

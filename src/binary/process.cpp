@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
-#include <cstring>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -49,17 +47,21 @@ bool Memory::write(uint64_t address, const void* from, std::size_t bytes) const 
   return pwrite(fd_, from, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
 }
 
-uint64_t processor_time(pid_t process) {
-  const int fd = open(fmt::format("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  char text[1024] = {};
-  const ssize_t length = ::read(fd, text, sizeof text - 1);
-  close(fd);
-  const char* name_end = length <= 0 ? nullptr : std::strrchr(text, ')');  // the name may hold anything
-  uint64_t user = 0, system = 0;
-  constexpr const char* kFields = ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64;
-  if (name_end == nullptr || std::sscanf(name_end, kFields, &user, &system) != 2) return 0;
-  return (user + system) * (1'000'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+namespace {
+
+uint64_t time_of(clockid_t clock) {
+  timespec spent{};
+  if (clock_gettime(clock, &spent) != 0) return 0;
+  return static_cast<uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(spent.tv_nsec);
 }
+
+}  // namespace
+
+uint64_t processor_time(pid_t process) {
+  clockid_t clock{};
+  return clock_getcpuclockid(process, &clock) != 0 ? 0 : time_of(clock);
+}
+
+uint64_t processor_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace pf::binary

@@ -36,5 +36,7 @@ class Memory {
 
 // Of all its threads, in nanoseconds.
 uint64_t processor_time(pid_t process);
+// Of the calling thread.
+uint64_t processor_time();
 
 }  // namespace pf::binary

@@ -104,12 +104,12 @@ Sampling::Sampling(const SamplingPlan& plan, pid_t program, SamplingFiles& files
 
 void Sampling::go_on(int fd) {
   // Programs that end soon get their samples at once; later, waking up is what costs most of our own time.
-  constexpr auto kBeginning = 1s;
+  constexpr auto kBeginning = 300ms;
   constexpr int kTickAtFirst = 5, kTick = 25, kTickWhenOver = 200;  // ms
   const int tick = over_ ? kTickWhenOver : Clock::now() - start_ < kBeginning ? kTickAtFirst : kTick;
   pollfd ready[] = {{fd, POLLIN, 0}, {follower_.fd(), POLLIN, 0}};
   poll(ready, 2, tick);
-  drain();
+  if (follower_.fd() < 0 || ready[1].revents != 0) drain();
   if (over_) return;
   if (plan_.duration && Clock::now() - start_ >= *plan_.duration) return stop();
   planter_.work();

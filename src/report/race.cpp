@@ -40,7 +40,8 @@ std::string online_memory(const Location& l) {
   const std::string owner = l.thread_text.empty() ? "" : " of " + l.thread_text;
   if (l.kind == "stack") return "stack" + owner;
   if (l.kind == "tls") return "thread-local memory" + owner;
-  if (l.kind == "mapped" || l.kind == "unknown") return l.kind + " memory";
+  const bool is_no_block = l.kind == "heap" && !l.size;  // blocks were not followed
+  if (l.kind == "mapped" || l.kind == "unknown" || is_no_block) return l.kind + " memory";
   std::string s = l.kind == "freed" ? "freed heap block" : "heap block";
   if (l.kind == "global") s = "global " + l.name;
   if (l.size) s += fmt::format(" of {}", plural(*l.size, "byte"));

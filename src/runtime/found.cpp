@@ -138,7 +138,7 @@ void put_location(uintptr_t address, Text& out) {
   } else if (owner.of_stack != nullptr) {
     out.put("{\"kind\":\"stack\",\"thread\":").number(owner.of_stack->id).put('}');
   } else {
-    out.put(output::is_anonymous(address) ? "{\"kind\":\"mapped\"}" : "{\"kind\":\"unknown\"}");
+    out.put("{\"kind\":\"").put(output::kind_of(address)).put("\"}");
   }
 }
 

@@ -27,6 +27,10 @@ void remember(uintptr_t begin, uintptr_t size) {
     __atomic_store_n(&start_of(r), begin, __ATOMIC_RELAXED);
 }
 
+bool may_be_large(uintptr_t address) {
+  return __atomic_load_n(&start_of(address / kSmall), __ATOMIC_RELAXED) == address;
+}
+
 bool holds(const Block& b, uintptr_t address) { return address >= b.address && address - b.address < b.size; }
 
 bool find_as_guessed(uintptr_t address, Block& copy) {
@@ -86,17 +90,17 @@ void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc) {
   if (size >= kSmall) remember(address, size);
 }
 
-uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {
-  if (p == nullptr) return 0;
-  const Scope scope(t);
+void freeing(Thread& t, const void* p, uintptr_t pc) {
   const auto address = reinterpret_cast<uintptr_t>(p);
+  if (p == nullptr || (!may_be_large(address) && !host::is_end_noticed(address, kSmall))) return;
+  const Scope scope(t);
   const uintptr_t site = t.caller != 0 ? t.caller : pc;
   uintptr_t size = 0;
   {
     const depot::Id where = stack_through_library(t, site);
     const Line line(address);
     auto* b = line.find<Block>(address);
-    if (b == nullptr) return 0;
+    if (b == nullptr) return;
     size = b->size;
     // A second free keeps the first's place: that is the other half of the report.
     if (!b->freed) {
@@ -106,7 +110,6 @@ uintptr_t freeing(Thread& t, const void* p, uintptr_t pc) {
     b->freed = true;
   }
   host::end_block(t, address, size, site);
-  return size;
 }
 
 void kept(Thread& t, const void* p) {

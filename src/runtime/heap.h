@@ -8,8 +8,8 @@ namespace pf::rt::heap {
 
 // The block is the program's from here on.
 void allocated(Thread& t, const void* p, uintptr_t size, uintptr_t pc);
-// About to be freed: a write to all of it. Returns its size, 0 for a block we have not seen.
-uintptr_t freeing(Thread& t, const void* p, uintptr_t pc);
+// About to be freed: a write to all of it.
+void freeing(Thread& t, const void* p, uintptr_t pc);
 // The block that holds the address, alive or freed. A small one, of less than kSmall bytes, is found soon; to look for a large one whose
 // start is not remembered, as far back as it may be, is for reports only.
 inline constexpr uintptr_t kSmall = uintptr_t{1} << 16;

@@ -53,6 +53,8 @@ void end_callback(Thread& t, library::Call& call);
 // --- memory ---
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);
 void begin_block(Thread& t, uintptr_t address, uintptr_t size);              // a new life: what was before is forgotten
+// Whether the end of a block of up to that size is anything to the detector; where it is not, it need not be told.
+bool is_end_noticed(uintptr_t address, uintptr_t most);
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);  // a write to all of it, and its end
 // The same, for memory that nobody can use afterwards: only what was ever accessed costs anything.
 void drop_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);

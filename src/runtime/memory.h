@@ -38,9 +38,11 @@ class Arena {
   // For small things that may be looked at while they go (objects.h): what was one of these is never anything else, and
   // keeps what is behind its first word until it is used again.
   void* allocate_object(std::size_t bytes) {
-    Link*& first = objects_[(bytes + 15) / 16];
+    const std::size_t size = (bytes + 15) / 16 * 16;
+    Link*& first = objects_[size / 16];
+    // Zero already, but a page that is read before it is written has two faults, the second of which interrupts all other processors.
     if (first == nullptr) [[unlikely]]
-      return carve((bytes + 15) / 16 * 16);
+      return std::memset(carve(size), 0, size);
     Link* head = first;
     first = head->next;
     return head;

@@ -1,6 +1,7 @@
 #include "runtime/output.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include "runtime/options.h"
 #include "runtime/spin.h"
@@ -188,10 +189,14 @@ void line(Text& text) {
   if (!open_again() || !write_whole(text.data(), text.size())) lose("the run directory cannot be written");
 }
 
-bool is_anonymous(uintptr_t address) {
-  bool found = false;
-  for_each_mapping([&](const Mapping& m) { found |= address >= m.start && address < m.end && *m.path == '\0'; });
-  return found;
+const char* kind_of(uintptr_t address) {
+  const char* kind = "unknown";
+  for_each_mapping([&](const Mapping& m) {
+    if (address < m.start || address >= m.end) return;
+    if (*m.path == '\0') kind = "mapped";
+    if (std::strcmp(m.path, "[heap]") == 0) kind = "heap";
+  });
+  return kind;
 }
 
 void modules() {

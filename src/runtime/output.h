@@ -16,8 +16,9 @@ void line(Text& text);
 // Writes the mappings of files that changed since the last time.
 void modules();
 
-// Whether the address is in a mapping that is no file's and has no name.
-bool is_anonymous(uintptr_t address);
+// What the mappings tell of an address that nothing else is known of: `heap` (the one that the kernel calls so: the main arena of libc), `mapped`
+// (no file's), or `unknown`.
+const char* kind_of(uintptr_t address);
 
 // Whether `photofinish run` is our parent and decides about the exit code.
 const char* directory();  // null if there is none yet

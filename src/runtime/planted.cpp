@@ -53,8 +53,6 @@ bool write_like_debugger(uintptr_t address, uint8_t byte) {
 class OneWriter {
  public:
   OneWriter() {
-    const uint64_t all = ~uint64_t{0};
-    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&mask_), 8);
     const int me = sys::process_id();
     for (int before = 0; !exchange(before, me);) {
       if (before != me) continue;  // another process's: taken over
@@ -62,10 +60,7 @@ class OneWriter {
       before = 0;
     }
   }
-  ~OneWriter() {
-    __atomic_store_n(&g_writer, 0, __ATOMIC_RELEASE);
-    sys::call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask_), 0, 8);
-  }
+  ~OneWriter() { __atomic_store_n(&g_writer, 0, __ATOMIC_RELEASE); }
   OneWriter(const OneWriter&) = delete;
   OneWriter& operator=(const OneWriter&) = delete;
 
@@ -74,7 +69,7 @@ class OneWriter {
     return __atomic_compare_exchange_n(&g_writer, &before, after, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
   }
   static constinit int g_writer;
-  uint64_t mask_ = 0;
+  const sys::NoHandlers alone_{0};
 };
 constinit int OneWriter::g_writer = 0;
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -60,5 +61,25 @@ inline bool barrier_on_all_threads() { return !failed(call(SYS_membarrier, MEMBA
 inline bool register_barrier_on_all_threads() {
   return !failed(call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0));
 }
+
+constexpr uint64_t bit_of(int signal) { return uint64_t{1} << (signal - 1); }
+
+// While one lives, no handler of a signal runs on this thread: but those that its own instructions raise, and libc's two.
+class [[nodiscard]] NoHandlers {
+ public:
+  static constexpr uint64_t kOwnAndLibcs = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGILL) | bit_of(SIGFPE) |
+                                           bit_of(SIGTRAP) | bit_of(SIGSYS) | bit_of(32) | bit_of(33);
+
+  explicit NoHandlers(uint64_t but = kOwnAndLibcs) {
+    const uint64_t blocked = ~but;
+    call(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&blocked), reinterpret_cast<long>(&before_), 8);
+  }
+  ~NoHandlers() { call(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8); }
+  NoHandlers(const NoHandlers&) = delete;
+  NoHandlers& operator=(const NoHandlers&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+};
 
 }  // namespace pf::rt::sys

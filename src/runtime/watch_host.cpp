@@ -13,6 +13,7 @@
 #include "runtime/chunks.h"
 #include "runtime/found.h"
 #include "runtime/instrumented.h"
+#include "runtime/near.h"
 #include "runtime/options.h"
 #include "runtime/planted.h"
 #include "runtime/registry.h"
@@ -52,8 +53,7 @@ uint64_t asked_rate() { return g_options.has_rate ? g_options.rate : known_rate(
 
 void draw_places() {
   if (steer::is_on()) {
-    steer::for_each_byte(
-        [](uintptr_t at) { WatchHost::g_places[(at + 1) % WatchHost::kPlaces] = WatchHost::kSampled; });
+    steer::for_each_byte([](uintptr_t at) { WatchHost::g_places[WatchHost::place_of(at + 1)] = WatchHost::kSampled; });
     return;
   }
   Random random(sampling::seed());
@@ -129,12 +129,20 @@ watch::Part part_to_watch(uintptr_t address, uintptr_t size) {
 }
 
 // Not busy meanwhile: neither signals nor forks need wait for us.
-bool sleep(HostThread& t, uint64_t ticket, uint64_t time) {
+void sleep(HostThread& t, uint64_t ticket, uint64_t time) {
   __atomic_store_n(&t.busy, 0, __ATOMIC_SEQ_CST);
-  const bool undisturbed = slots::wait(ticket, time);
+  slots::wait(ticket, time);
   __atomic_store_n(&t.busy, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&g_gate_closed, __ATOMIC_SEQ_CST)) wait_at_gate(t);
-  return undisturbed;
+}
+
+// Whether the value changed during f(). Signals wait for that: what a handler on this very thread writes is no race.
+template <class F>
+bool changes_during(watch::Part part, F f) {
+  const sys::NoHandlers alone;
+  const uint64_t before = value_of(part);
+  f();
+  return value_of(part) != before;
 }
 
 // What an interceptor announces may stand for more than it is (the memory of a lock, say): there the value tells nothing.
@@ -156,8 +164,7 @@ bool collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   const watch::Part part{sample.address, sample.length};
   const bool asks_value = by == By::Compiler && !kSampler &&  // there, an atomic may have written
                           !steer::is_on();                    // and here both have to be seen
-  const uint64_t before = asks_value ? value_of(part) : 0, ticks = t.clock.ticks;
-  __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);  // beforehand: others may want to wait, too
+  __atomic_fetch_add(&g_delayed, time, __ATOMIC_RELAXED);     // beforehand: others may want to wait, too
   __atomic_fetch_add(&g_delays, 1, __ATOMIC_RELAXED);
   const uint64_t ticket = slots::arm(sample);
   if (ticket == 0 && !asks_value) {  // nobody could be seen
@@ -168,11 +175,16 @@ bool collide(HostThread& t, const watch::Sample& sample, uintptr_t pc, By by) {
   }
   if (kSampler) planted::tried(place_of(static_cast<depot::Id>(sample.access)));
   const uint64_t start = watch::nanoseconds();
-  const bool undisturbed = sleep(t, ticket, time);
+  const auto wait = [&] { sleep(t, ticket, time); };
+  bool has_changed = false;
+  if (asks_value) {
+    has_changed = changes_during(part, wait);
+  } else {
+    wait();
+  }
   const bool untaken = ticket == 0 || slots::finish(ticket);
   __atomic_fetch_add(&g_delayed, watch::nanoseconds() - start - time, __ATOMIC_RELAXED);
-  // After a signal it may be its handler that wrote.
-  if (!untaken || !undisturbed || t.clock.ticks != ticks || !asks_value || value_of(part) == before) return true;
+  if (!untaken || !has_changed) return true;
   __atomic_fetch_add(&g_changed, 1, __ATOMIC_RELAXED);
   found(t, {depot::push(0, uint64_t{packed(Op::Write, part.length)} << 32), ThreadId{kNobody},
             static_cast<depot::Id>(sample.access), part.address, Verdict::Real, false});
@@ -218,13 +230,13 @@ void sample_in_turn(HostThread& t, uintptr_t address, uintptr_t size, Op op, uin
   if (g_longest_rest == 0) return static_cast<void>(take_sample(t, address, size, op, pc, by));
   constexpr uint64_t kBetweenTries = 20'000;  // nanoseconds
   const uint64_t now = watch::nanoseconds();
-  watch::Rest& rest = g_rests[pc % WatchHost::kPlaces];
+  watch::Rest& rest = g_rests[WatchHost::place_of(pc)];
   if (now >= end_of_rest(rest) && take_sample(t, address, size, op, pc, by)) {
     __atomic_store_n(&g_last_sample, watch::nanoseconds(), __ATOMIC_RELAXED);
     rest.begin(now, g_longest_rest);
   }
   const uint64_t until = end_of_rest(rest) > now ? end_of_rest(rest) : now + kBetweenTries;
-  if (const uint32_t went_by = t.turns[pc % WatchHost::kPlaces].wait(now, until); went_by != 0)
+  if (const uint32_t went_by = t.turns[WatchHost::place_of(pc)].wait(now, until); went_by != 0)
     slots::left_out(went_by);
 }
 
@@ -325,6 +337,7 @@ void start() {
   steer::start(g_options.steer);
   if (steer::is_on()) g_options.breakpoints = false;  // who comes to the places says so itself
   if (!kSampler) draw_places();
+  if constexpr (!kSampler) install_near_code();
   plan_rests();
   is_instrumented(reinterpret_cast<uintptr_t>(&start));  // the first look-up is not for a signal handler
   if (g_options.breakpoints || kSampler) watch_traps();
@@ -376,10 +389,19 @@ void sample_planted(const planted::Meeting& m, const ucontext_t& context) {
   const Op op = (m.site->flags & watch::Site::kWrites) != 0 ? Op::Write : Op::Read;
   if (is_ignored(*t, op)) return;
   const uint64_t plain = (m.site->flags & watch::Site::kKnown) != 0 ? kIsPlain : uint64_t{0};
-  const uint64_t start = watch::processor_nanoseconds();
   const planted::CallsAbove above(*t, pc_of(context));
   take_sample(of(*t), m.address, m.site->size, op, m.pc, By::Compiler, plain | (m.confirm ? kIsDelayed : uint64_t{0}));
+}
+
+// A trap that no data breakpoint raised.
+bool met_planted(const siginfo_t& info, ucontext_t& context) {
+  if (!planted::is_on()) return false;
+  const uint64_t start = watch::processor_nanoseconds();
+  planted::Meeting meeting{};
+  if (!planted::meet(info, context, meeting)) return false;
+  sample_planted(meeting, context);
   planted::spend(watch::processor_nanoseconds() - start);
+  return true;
 }
 
 void caught(Thread& t, const watch::Trap& trap, uintptr_t pc, const ucontext_t& context) {
@@ -398,12 +420,7 @@ bool trapped(const siginfo_t& info, ucontext_t& context) {
   const planted::Inside inside;
   watch::Trap trap{};
   const watch::breakpoints::Signal signal = watch::breakpoints::decode(info, trap);
-  if (signal == watch::breakpoints::Signal::NotOurs) {
-    planted::Meeting meeting{};
-    if (!planted::meet(info, context, meeting)) return false;
-    sample_planted(meeting, context);
-    return true;
-  }
+  if (signal == watch::breakpoints::Signal::NotOurs) return met_planted(info, context);
   if (kSampler) planted::count_trap();
   const uintptr_t pc = pc_of(context);
   Thread* t = kSampler ? running_thread() : self;
@@ -494,14 +511,16 @@ void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t 
   if (size == 0) return;
   const Op op = write ? Op::Write : Op::Read;
   WatchHost::meet(t, address, size, op, pc);
-  const bool is_sampled = (WatchHost::g_places[pc % WatchHost::kPlaces] & WatchHost::kSampled) != 0 &&
-                          (!steer::is_on() || steer::is_place(pc)) && of(t).turns[pc % WatchHost::kPlaces].is_up();
+  const bool is_sampled = (WatchHost::g_places[WatchHost::place_of(pc)] & WatchHost::kSampled) != 0 &&
+                          (!steer::is_on() || steer::is_place(pc)) && of(t).turns[WatchHost::place_of(pc)].is_up();
   if (is_sampled && !is_ignored(t, op) && is_programs_own(t, pc))
     sample_in_turn(of(t), address, size, op, pc, By::Interceptor);
 }
 void begin_block(Thread&, uintptr_t address, uintptr_t size) {
   if (slots::any()) slots::forget(address, size);
 }
+// Blocks end by the million, and hardly ever where somebody waits.
+bool is_end_noticed(uintptr_t address, uintptr_t most) { return slots::any_in(address, most); }
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0) return;
   WatchHost::meet(t, address, size, Op::Free, pc);

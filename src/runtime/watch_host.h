@@ -17,6 +17,9 @@ class WatchHost {
  public:
   static constexpr uintptr_t kPlaces = 4096;  // a page: modules are moved by whole ones
 
+  // By the address that the call of the entry point returns to, one behind the place in it: nothing is left to compute there.
+  static uintptr_t place_of(uintptr_t pc) { return (pc + 1) % kPlaces; }
+
   struct HostThread : Thread {
     watch::Clock clock;
     watch::Turn turns[kPlaces];
@@ -27,9 +30,25 @@ class WatchHost {
   // wherever its module is. One load, one compare; no thread, no shadow.
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access(uintptr_t address, uintptr_t pc) {
-    if (g_places[pc % kPlaces] != 0) [[unlikely]]
-      look_at(address, kSize, kOp, pc);
+    if (!is_known<kOp, kSize, Here>(address, pc)) [[unlikely]]
+      access_unknown<kOp, kSize>(address, pc);
   }
+  template <Op kOp, unsigned kSize, class From>
+  [[gnu::always_inline]] static bool is_known(uintptr_t /*address*/, uintptr_t pc) {
+    return From::shared().places[place_of(pc)] == 0;
+  }
+  template <Op kOp, unsigned kSize>
+  static void access_unknown(uintptr_t address, uintptr_t pc) {
+    look_at(address, kSize, kOp, pc);
+  }
+  // What that needs; copies of the code have a copy of it, too (near.h).
+  struct Shared {
+    const uint8_t* places;
+  };
+  static constexpr Shared shared() { return {g_places}; }
+  struct Here {
+    static Shared shared() { return WatchHost::shared(); }
+  };
   // There is no filter in front of these engines.
   template <Op kOp>
   static bool is_wanted(const Thread&, uintptr_t, uintptr_t) {
@@ -37,7 +56,7 @@ class WatchHost {
   }
   template <Op kOp>
   static void access_slow(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    if (g_places[pc % kPlaces] != 0) look_at(t, address, size, kOp, pc);
+    if (g_places[place_of(pc)] != 0) look_at(t, address, size, kOp, pc);
   }
 
   // --- atomics: `real` makes the operation itself, in the order asked for ---
@@ -49,7 +68,8 @@ class WatchHost {
   // The thread, if all that an atomic operation there means is that it synchronizes.
   [[gnu::always_inline]] static HostThread* synchronizing_thread(uintptr_t address, unsigned size) {
     Thread* t = self;
-    return t != nullptr && !may_be_watched(address, size) ? &of(*t) : nullptr;
+    const bool is_watched = size <= 8 ? watch::slots::may_be_watched(address) : watch::slots::any();  // it is aligned
+    return t != nullptr && !is_watched ? &of(*t) : nullptr;
   }
   template <class Real>
   [[gnu::always_inline]] static auto unwatched_atomic(HostThread& t, Op op, MemoryOrder order, Real real) {
@@ -91,7 +111,9 @@ class WatchHost {
   static void synchronize(Thread& t) {
     if (t.ignore_sync != 0) return;
     ++t.events;
-    watch::tick(of(t).clock);
+    watch::count(of(t).clock);
+    if (watch::slots::is_symmetric()) [[unlikely]]
+      watch::see_samples(of(t).clock);
   }
 
   // An access that the program makes through us, or that is announced to us: with which samples does it race? Not with those
@@ -101,14 +123,18 @@ class WatchHost {
       meet_samples(t, address, size, op, pc, latest);
   }
   static bool may_be_watched(uintptr_t address, uintptr_t size) {
-    const bool is_in_one_granule = (address & 7) + size <= 8;
-    return is_in_one_granule ? watch::slots::may_be_watched(address) : watch::slots::any();
+    if ((address & 7) + size <= 8) return watch::slots::may_be_watched(address);  // one granule
+    if (!watch::slots::any()) return false;
+    const uintptr_t last = address + size - 1;
+    const bool has_three = (address & 7) + size <= 24;  // as all of the compiler's: no other one than these
+    return !has_three || watch::slots::may_be_watched(address) || watch::slots::may_be_watched(last) ||
+           watch::slots::may_be_watched(address + size / 2);
   }
 
   // Whether a lock means no more than that the thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
   // where it is used (intercept/lock_memory.h).
   static bool is_mere_synchronization(uintptr_t memory, uintptr_t pc) {
-    return g_places[pc % kPlaces] == 0 && !watch::slots::may_be_watched(memory);
+    return g_places[place_of(pc)] == 0 && !watch::slots::may_be_watched(memory);
   }
 
  private:
@@ -117,7 +143,7 @@ class WatchHost {
   [[gnu::noinline]] static void look_at(uintptr_t address, uintptr_t size, Op op, uintptr_t pc);
   // In a hot loop most executions end here, without a register saved.
   static void look_at(Thread& t, uintptr_t address, uintptr_t size, Op op, uintptr_t pc) {
-    const bool is_turn = (g_places[pc % kPlaces] & kSampled) != 0 && of(t).turns[pc % kPlaces].is_up();
+    const bool is_turn = (g_places[place_of(pc)] & kSampled) != 0 && of(t).turns[place_of(pc)].is_up();
     if (is_turn || may_be_watched(address, size)) [[unlikely]]
       look_closely(t, address, size, op, pc, is_turn);
   }

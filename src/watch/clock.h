@@ -19,13 +19,16 @@ alignas(64) extern uint64_t g_samples_taken;  // a line of its own: all threads 
 // A handler of a signal may come at any instruction of it, and tick, too. Nothing of that is lost: the count is one instruction,
 // and a number that was stored late is stored again. For the asymmetric rule the count alone will do.
 inline void count(Clock& c) { __asm__ volatile("incq %0" : "+m"(c.ticks) : : "memory", "cc"); }
-inline void tick(Clock& c) {
-  count(c);
+inline void see_samples(Clock& c) {
   uint64_t taken;
   do {
     taken = __atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE);
     __atomic_store_n(&c.seen, taken, __ATOMIC_RELEASE);
   } while (__atomic_load_n(&g_samples_taken, __ATOMIC_ACQUIRE) != taken);
+}
+inline void tick(Clock& c) {
+  count(c);
+  see_samples(c);
 }
 
 }  // namespace pf::watch

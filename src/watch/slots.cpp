@@ -1,6 +1,5 @@
 #include "watch/slots.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -33,6 +32,7 @@ namespace slots {
 
 alignas(64) constinit uint8_t g_watched[kWatched] = {};
 constinit uint32_t g_waiting = 0;  // beside it: changed as rarely
+constinit bool g_symmetric = false;
 
 namespace {
 
@@ -127,7 +127,7 @@ bool has_moved_on(const Slot& s) {
 
 // Why a waiting sample may give its slot to another; null if it may not.
 uint64_t* why_over(const Slot& s, uint64_t now) {
-  if (!g_settings.symmetric && has_moved_on(s)) return &g_statistics.stale;
+  if (!g_symmetric && has_moved_on(s)) return &g_statistics.stale;
   return now >= relaxed(s.deadline) ? &g_statistics.expired : nullptr;
 }
 
@@ -181,7 +181,7 @@ void set_breakpoint(const Slot& s, const Sample& sample, uint64_t ticket) {
 }
 
 bool is_race(const Slot& s, const Clock& clock) {
-  return !has_moved_on(s) || (g_settings.symmetric && relaxed(clock.seen) < relaxed(s.number));
+  return !has_moved_on(s) || (g_symmetric && relaxed(clock.seen) < relaxed(s.number));
 }
 
 void give_up(Slot& s, uint64_t state, uint64_t& statistic) {
@@ -194,9 +194,14 @@ void bear(Slot& s, uint64_t state, uint64_t& statistic) {
   if (__atomic_add_fetch(&s.for_nothing, 1, __ATOMIC_RELAXED) >= kTrapsForNothing) give_up(s, state, statistic);
 }
 
-bool take_from(Slot& s, uint64_t state, Sample& with) {
-  with = {relaxed(s.sample.thread), relaxed(s.sample.address), relaxed(s.sample.length),
+// Of whoever has the slot: which one that is, the state tells afterwards.
+Sample sample_in(const Slot& s) {
+  return {relaxed(s.sample.thread), relaxed(s.sample.address), relaxed(s.sample.length),
           relaxed(s.sample.write),  relaxed(s.sample.access),  relaxed(s.sample.detail)};
+}
+
+bool take_from(Slot& s, uint64_t state, Sample& with) {
+  with = sample_in(s);
   if (!own(s, state)) return false;
   count(g_statistics.fired);
   free(s);
@@ -209,16 +214,15 @@ bool overlaps(const Slot& s, uintptr_t address, uintptr_t size) {
 }
 
 // Of several breakpoints that one access hits, the kernel tells of one. So, whoever watches all bytes of that one as well was hit, too;
-// unless it waits for a write, which is sure only if that one does.
-bool take_behind(const Slot& told, const Clock& clock, Sample& with) {
-  const uintptr_t begin = relaxed(told.sample.address), end = begin + relaxed(told.sample.length);
+// unless it waits for a write, which is sure only if that one does. (Its slot may be another's by now.)
+bool take_behind(const Sample& told, const Clock& clock, Sample& with) {
   for (unsigned i = 0; i < g_count; ++i) {
     Slot& s = g_slots[i];
     const uint64_t state = state_of(s);
     const uintptr_t address = relaxed(s.sample.address);
-    if (phase(state) != Waiting || &s == &told || relaxed(s.sample.thread) == &clock) continue;
-    if (address > begin || address + relaxed(s.sample.length) < end) continue;
-    if (!relaxed(s.sample.write) && relaxed(told.sample.write)) continue;
+    if (phase(state) != Waiting || relaxed(s.sample.thread) == &clock) continue;
+    if (address > told.address || address + relaxed(s.sample.length) < told.address + told.length) continue;
+    if (!relaxed(s.sample.write) && told.write) continue;
     if (is_race(s, clock) && take_from(s, state, with)) return true;
   }
   return false;
@@ -238,6 +242,7 @@ Started start_with(const breakpoints::Opened& opened) {
 
 Started start(const Settings& settings) {
   g_settings = settings;
+  g_symmetric = settings.symmetric;
   g_statistics = {};
   return start_with(settings.hardware ? breakpoints::open() : breakpoints::Opened{0, 0});
 }
@@ -288,14 +293,14 @@ bool finish(uint64_t ticket) {
   return true;
 }
 
-bool wait(uint64_t ticket, uint64_t nanoseconds) {
+void wait(uint64_t ticket, uint64_t nanoseconds) {
   const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
                        static_cast<long>(nanoseconds % 1'000'000'000)};
-  if (ticket == 0) return kernel::call_on(SYS_nanosleep, &limit) != -EINTR;
+  if (ticket == 0) return static_cast<void>(kernel::call_on(SYS_nanosleep, &limit));
   const uint64_t waiting = state_of(ticket / kBreakpoints, Waiting);
   // The low half of the state changes with the phase.
-  return kernel::call_on(SYS_futex, &slot_of(ticket).state, FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(waiting),
-                         reinterpret_cast<long>(&limit)) != -EINTR;
+  kernel::call_on(SYS_futex, &slot_of(ticket).state, FUTEX_WAIT_PRIVATE, static_cast<uint32_t>(waiting),
+                  reinterpret_cast<long>(&limit));
 }
 
 bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uint64_t latest, Sample& with) {
@@ -312,19 +317,22 @@ bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uin
 bool hit(const Clock& clock, const Trap& trap, Sample& with) {
   Slot& s = slot_of(trap.tag);
   const uint64_t state = state_of(s);
-  if (state != state_of(trap.tag / kBreakpoints, Waiting) || relaxed(s.sample.address) != trap.address) {
+  const Sample told = sample_in(s);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  const bool is_one_sample = relaxed(s.state) == state;
+  if (state != state_of(trap.tag / kBreakpoints, Waiting) || !is_one_sample || told.address != trap.address) {
     count(g_statistics.late);
     if (phase(state) == Free && own(s, state))
       free(s);  // it was taken, or the thread born, while the breakpoint changed
     return false;
   }
-  if (relaxed(s.sample.thread) == &clock) {
+  if (told.thread == &clock) {
     bear(s, state, g_statistics.own);
-    return take_behind(s, clock, with);
+    return take_behind(told, clock, with);
   }
   if (!is_race(s, clock)) {  // with the symmetric rule, a third thread may still race
-    g_settings.symmetric ? bear(s, state, g_statistics.stale) : give_up(s, state, g_statistics.stale);
-    return take_behind(s, clock, with);
+    g_symmetric ? bear(s, state, g_statistics.stale) : give_up(s, state, g_statistics.stale);
+    return take_behind(told, clock, with);
   }
   return take_from(s, state, with);
 }
@@ -333,6 +341,15 @@ void miss(const Trap& trap) {
   Slot& s = slot_of(trap.tag);
   const uint64_t state = state_of(s);
   if (state == state_of(trap.tag / kBreakpoints, Waiting)) bear(s, state, g_statistics.own);
+}
+
+bool any_in(uintptr_t address, uintptr_t size) {
+  if (!any()) return false;
+  for (unsigned i = 0; i < g_count; ++i) {
+    const Slot& s = g_slots[i];
+    if (phase(state_of(s)) == Waiting && overlaps(s, address, size)) return true;
+  }
+  return false;
 }
 
 void forget(uintptr_t address, uintptr_t size) {

@@ -64,8 +64,12 @@ uint64_t arm(const Sample& sample);
 void left_out(uint64_t samples);
 // The sampler does not wait any longer. False: somebody has taken the sample.
 bool finish(uint64_t ticket);
-// Sleeps until somebody has taken the sample (none: ticket 0) or the time is up; false if a signal came.
-bool wait(uint64_t ticket, uint64_t nanoseconds);
+// Sleeps until somebody has taken the sample (none: ticket 0), the time is up, or a signal comes.
+void wait(uint64_t ticket, uint64_t nanoseconds);
+
+// Whether the second thread's synchronization counts, too, and threads have to say what they have seen: a load.
+extern bool g_symmetric;
+inline bool is_symmetric() { return __atomic_load_n(&g_symmetric, __ATOMIC_RELAXED); }
 
 // Whether any slot is in use: a load.
 extern uint32_t g_waiting;
@@ -86,6 +90,8 @@ bool take(const Clock& clock, uintptr_t address, uintptr_t size, bool write, uin
 bool hit(const Clock& clock, const Trap& trap, Sample& with);
 // What hit() would look at, without consequences: the thread is not to be asked, but the trap has been.
 void miss(const Trap& trap);
+// Whether a sample waits for an access to these bytes.
+bool any_in(uintptr_t address, uintptr_t size);
 // The memory is no longer what it was: nothing in it is watched any more.
 void forget(uintptr_t address, uintptr_t size);
 

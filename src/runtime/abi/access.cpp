@@ -8,8 +8,9 @@
 using namespace pf;
 using namespace pf::rt;
 
+// Aligned, so that the way through a short one is in one line of the cache.
 #define PF_ACCESS(NAME, OP, SIZE)                                                                                      \
-  PF_EXPORT void __tsan_##NAME(void* p) { access_here<OP, SIZE>(p, PF_CALLER_PC); }
+  PF_EXPORT [[gnu::aligned(32)]] void __tsan_##NAME(void* p) { access_here<OP, SIZE>(p, PF_CALLER_PC); }
 #define PF_ACCESS_PC(NAME, OP, SIZE)                                                                                   \
   PF_EXPORT void __tsan_##NAME(void* p, void* pc) { Host::access<OP, SIZE>(address_of(p), address_of(pc)); }
 PF_ALL_ACCESSES(PF_ACCESS, PF_ACCESS_PC)

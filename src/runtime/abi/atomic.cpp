@@ -47,6 +47,34 @@ T modify(volatile T* a, F next) {
   }
 }
 
+// The processor's own instruction for it; of 16 bytes there is none.
+#define PF_CHANGE(NAME, BUILTIN, EXPRESSION)                                                                           \
+  struct NAME {                                                                                                        \
+    template <class T>                                                                                                 \
+    static T by_cpu(volatile T* a, T v) {                                                                              \
+      return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                                          \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    static T next([[maybe_unused]] T x, T v) {                                                                         \
+      return static_cast<T>(EXPRESSION);                                                                               \
+    }                                                                                                                  \
+  };
+PF_CHANGE(Exchange, __atomic_exchange_n, v)
+PF_CHANGE(Add, __atomic_fetch_add, x + v)
+PF_CHANGE(Subtract, __atomic_fetch_sub, x - v)
+PF_CHANGE(And, __atomic_fetch_and, x& v)
+PF_CHANGE(Or, __atomic_fetch_or, x | v)
+PF_CHANGE(Xor, __atomic_fetch_xor, x ^ v)
+PF_CHANGE(Nand, __atomic_fetch_nand, ~(x & v))
+
+template <class Change, class T>
+T changed(volatile T* a, T v) {
+  if constexpr (sizeof(T) == 16)
+    return modify<T>(a, [v](T x) { return Change::next(x, v); });
+  else
+    return Change::by_cpu(a, v);
+}
+
 template <class T>
 T load_value(const volatile T* a) {
   if constexpr (sizeof(T) == 16) return exchange_if<T>(const_cast<volatile T*>(a), 0, 0);
@@ -70,63 +98,72 @@ bool store_value(volatile T* a, T value, int order) {
   return true;
 }
 
-template <class Told>
-[[gnu::noinline]] auto out_of_line(Told told) {
-  return told();
+// `real` makes the operation at the address it is given. What else it knows are two words, so that all of this fits into registers, and the
+// usual way needs no frame.
+template <class H, class T, class Real>
+auto told(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
+  Thread* t = program_thread();
+  if (t == nullptr) return real(a);
+  return H::atomic(of(*t), address_of(a), sizeof(T), op, order_of(order), pc, [=] { return real(a); });
+}
+template <class H, class T, class Real>
+[[gnu::noinline]] auto told_out_of_line(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
+  return told<H>(a, op, order, pc, real);
 }
 
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
-  const auto told = [=] {
-    Thread* t = program_thread();
-    if (t == nullptr) return real();
-    return H::atomic(of(*t), address_of(a), sizeof(T), op, order_of(order), pc, real);
-  };
   if constexpr (!LeavesOrderToTheCpu<H>)
-    return told();
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
-    return H::unwatched_atomic(*t, op, order_of(order), real);
-  } else {
-    return out_of_line(told);
-  }
+    return told<H>(a, op, order, pc, real);
+  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]]
+    return H::unwatched_atomic(*t, op, order_of(order), [=] { return real(a); });
+  else
+    return told_out_of_line<H>(a, op, order, pc, real);
 }
 
 template <class T>
 T load(const volatile T* a, int order, uintptr_t pc) {
-  return make<Host>(const_cast<volatile T*>(a), Op::AtomicLoad, order, pc, [a] { return load_value(a); });
+  return make<Host>(const_cast<volatile T*>(a), Op::AtomicLoad, order, pc,
+                    [](volatile T* at) { return load_value(at); });
 }
 
 template <class T>
 void store(volatile T* a, T value, int order, uintptr_t pc) {
-  make<Host>(a, Op::AtomicStore, order, pc, [a, value, order] { return store_value(a, value, order); });
+  make<Host>(a, Op::AtomicStore, order, pc, [value, order](volatile T* at) { return store_value(at, value, order); });
 }
 
-template <class T, class F>
-T rmw(volatile T* a, int order, uintptr_t pc, F next) {
-  return make<Host>(a, Op::AtomicRmw, order, pc, [a, next] { return modify<T>(a, next); });
+template <class Change, class T>
+T rmw(volatile T* a, T v, int order, uintptr_t pc) {
+  return make<Host>(a, Op::AtomicRmw, order, pc, [v](volatile T* at) { return changed<Change>(at, v); });
+}
+
+template <class H, class T, class Real>
+bool compare_told(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
+  Thread* t = program_thread();
+  if (t == nullptr) return real(a);
+  return H::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc,
+                             [=] { return real(a); });
+}
+template <class H, class T, class Real>
+[[gnu::noinline]] bool compare_told_out_of_line(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
+  return compare_told<H>(a, success, failure, pc, real);
 }
 
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline bool compare_by(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
-  const auto told = [=] {
-    Thread* t = program_thread();
-    if (t == nullptr) return real();
-    return H::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
-  };
   if constexpr (!LeavesOrderToTheCpu<H>)
-    return told();
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
-    return H::unwatched_compare_exchange(*t, order_of(success), order_of(failure), real);
-  } else {
-    return out_of_line(told);
-  }
+    return compare_told<H>(a, success, failure, pc, real);
+  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]]
+    return H::unwatched_compare_exchange(*t, order_of(success), order_of(failure), [=] { return real(a); });
+  else
+    return compare_told_out_of_line<H>(a, success, failure, pc, real);
 }
 
 template <class T>
 [[gnu::always_inline]] inline bool compare_exchange(volatile T* a, T* expected, T desired, int success, int failure,
                                                     uintptr_t pc) {
-  const auto real = [=] {
-    const T found = exchange_if<T>(a, *expected, desired);
+  const auto real = [=](volatile T* at) {
+    const T found = exchange_if<T>(at, *expected, desired);
     const bool done = found == *expected;
     if (!done) *expected = found;
     return done;
@@ -136,9 +173,9 @@ template <class T>
 
 }  // namespace
 
-#define PF_RMW(BITS, T, NAME, EXPRESSION)                                                                              \
+#define PF_RMW(BITS, T, NAME, CHANGE)                                                                                  \
   PF_EXPORT T __tsan_atomic##BITS##_##NAME(volatile T* a, T v, int order) {                                            \
-    return rmw<T>(a, order, PF_CALLER_PC, [v]([[maybe_unused]] T x) { return static_cast<T>(EXPRESSION); });           \
+    return rmw<CHANGE, T>(a, v, order, PF_CALLER_PC);                                                                  \
   }
 #define PF_COMPARE(BITS, T, STRENGTH)                                                                                  \
   PF_EXPORT int __tsan_atomic##BITS##_compare_exchange_##STRENGTH(volatile T* a, T* c, T v, int order, int fail) {     \
@@ -147,13 +184,13 @@ template <class T>
 #define PF_ATOMICS(BITS, T)                                                                                            \
   PF_EXPORT T __tsan_atomic##BITS##_load(const volatile T* a, int order) { return load<T>(a, order, PF_CALLER_PC); }   \
   PF_EXPORT void __tsan_atomic##BITS##_store(volatile T* a, T v, int order) { store<T>(a, v, order, PF_CALLER_PC); }   \
-  PF_RMW(BITS, T, exchange, v)                                                                                         \
-  PF_RMW(BITS, T, fetch_add, x + v)                                                                                    \
-  PF_RMW(BITS, T, fetch_sub, x - v)                                                                                    \
-  PF_RMW(BITS, T, fetch_and, x& v)                                                                                     \
-  PF_RMW(BITS, T, fetch_or, x | v)                                                                                     \
-  PF_RMW(BITS, T, fetch_xor, x ^ v)                                                                                    \
-  PF_RMW(BITS, T, fetch_nand, ~(x & v))                                                                                \
+  PF_RMW(BITS, T, exchange, Exchange)                                                                                  \
+  PF_RMW(BITS, T, fetch_add, Add)                                                                                      \
+  PF_RMW(BITS, T, fetch_sub, Subtract)                                                                                 \
+  PF_RMW(BITS, T, fetch_and, And)                                                                                      \
+  PF_RMW(BITS, T, fetch_or, Or)                                                                                        \
+  PF_RMW(BITS, T, fetch_xor, Xor)                                                                                      \
+  PF_RMW(BITS, T, fetch_nand, Nand)                                                                                    \
   PF_COMPARE(BITS, T, strong)                                                                                          \
   PF_COMPARE(BITS, T, weak)                                                                                            \
   PF_EXPORT T __tsan_atomic##BITS##_compare_exchange_val(volatile T* a, T c, T v, int order, int fail) {               \

@@ -74,24 +74,29 @@ Thread* synchronizing_thread(uintptr_t lock, uintptr_t pc) {
   return nullptr;
 }
 
+// Called last, so that the usual way saves few registers.
+[[gnu::noinline]] int tell_if_taken(int result, Thread& t, uintptr_t lock, LockMode mode, uintptr_t pc) {
+  if (is_taken(result)) lock_taken(t, lock, mode, pc);
+  return result;
+}
+
 template <class Lock, class Real>
 [[gnu::always_inline]] inline int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
   Thread* t = synchronizing_thread<Host>(lock_memory::first_use_of(lock), pc);
   if (t == nullptr) [[unlikely]]
     return take_and_tell(lock, mode, pc, real);
   const int result = real();
-  if (result == 0 && hold_alone(*t, address_of(lock), mode)) [[likely]] {
-    synchronize<Host>(*t);
-  } else if (is_taken(result)) {
-    lock_taken(*t, address_of(lock), mode, pc);
-  }
-  return result;
+  if (result != 0 || !hold_alone(*t, address_of(lock), mode)) [[unlikely]]
+    return tell_if_taken(result, *t, address_of(lock), mode, pc);
+  synchronize<Host>(*t);
+  return 0;
 }
 
 // What destroying leaves, so that glibc refuses to lock it.
-void complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
-  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return;
+[[gnu::noinline, gnu::cold]] int complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
+  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return result;
   if (Thread* t = current(); t != nullptr) misuse(*t, "use of a destroyed mutex", address_of(m), pc);
+  return result;
 }
 
 // A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
@@ -168,9 +173,10 @@ PF_EXPORT int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {
 }
 PF_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
   const uintptr_t pc = PF_CALLER_PC;
-  const int result = take(m, LockMode::Write, pc, [=] { return real_pthread_mutex_lock(m); });
-  complain_if_destroyed(result, m, pc);
-  return result;
+  return take(m, LockMode::Write, pc, [=] {
+    const int result = real_pthread_mutex_lock(m);
+    return result == 0 ? 0 : complain_if_destroyed(result, m, pc);
+  });
 }
 PF_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
   return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_trylock(m); });
