@@ -1,5 +1,6 @@
 #include "runtime/registry.h"
 
+#include "runtime/descriptors.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/libc.h"
@@ -88,6 +89,7 @@ Thread* adopt() {
   Thread* t = host::new_thread(nullptr, new_info(0, 0));
   t->info->detached = true;
   start_on_this_thread(*t);
+  descriptors::take_notice(*t);
   return t;
 }
 

@@ -6,7 +6,7 @@ namespace pf::rt::registry {
 
 // The main thread; called once, by the thread itself.
 Thread* adopt_main();
-// A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself.
+// A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself. It may be a notice.
 Thread* adopt();
 // The same for threads that were there before us, by the thread itself and without libc: what their stack is stays unknown.
 Thread* adopt_running();
