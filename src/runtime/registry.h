@@ -40,7 +40,9 @@ void for_each(void (*f)(Thread&, void*), void* argument);
 // No other thread is inside the runtime between these, and none gets in.
 void close_gate(Thread& t);
 void open_gate(Thread& t);
-// In the child after a fork only `t` is left.
+// In the child after a fork only `t` is left. The memory is the child's own from then on, so `t` comes after all that the others
+// did to it before: told to the detector once that is the child's, too.
 void only(Thread& t);
+void outlive_others(Thread& t);
 
 }  // namespace pf::rt::registry
