@@ -7,17 +7,24 @@
 //   pipe, FIFO            by its inode: both ends, and duplicates, have the same
 //   regular file          by its inode, whoever opened it how often
 //   TCP connection        by its two ports in either order: both ends, should they be in this process
-//   eventfd, timerfd, epoll, signalfd, inotify, socketpair    one of its own, handed on by dup
+//   eventfd, timerfd, epoll, inotify, socketpair    one of its own, handed on by dup
 //   other sockets, connect and listen with accept              one for all of them
+//   signalfd              the one of all notices (below)
 //   terminals, other devices                                   one for all terminals, one for each other device
 //
 // The kernel is asked at the first use of a number, so descriptors that came by other ways (inherited, received, from a
 // library) are known too. An epoll instance is an object itself: epoll_ctl posts there, epoll_wait takes; and so does
 // everything that goes into a pipe, eventfd or socketpair it watches, since a program need not read these once woken.
+// What splice() and its like move goes from one object into another for good: what goes into the first goes into the second, too.
+//
 // Objects are numbers out of a fixed set, given out in turn or by hash.
 //
+// Notices are what the system tells the program later: that a timer ran out, that an operation is over, that there is a
+// message, a signal. Whoever asks for one posts at their one object, and whatever brings it takes from there: a handler, a
+// signalfd, a thread that libc makes for it.
+//
 // Reading is not ordered with reading, nor writing with writing, and a write that had to wait for a reader is not
-// ordered after it. Not seen: io_uring, aio, message queues, what another process passes on.
+// ordered after it. Not seen: io_uring, what another process passes on.
 #include "runtime/descriptors.h"
 
 #include <netinet/in.h>
@@ -32,7 +39,7 @@ namespace pf::rt::descriptors {
 namespace {
 
 // An object is a number; its name for the detector is an address that nothing else has.
-enum Object : uint16_t { kUnknown, kAllSockets, kManyEpolls, kFirst };
+enum Object : uint16_t { kUnknown, kAllSockets, kManyEpolls, kManyFlows, kNotices, kFirst };
 constexpr unsigned kOfEach = 4096;
 enum Range : uint16_t { kOwn = 0, kPipes = kOfEach, kFiles = 2 * kOfEach, kConnections = 3 * kOfEach };
 constexpr unsigned kObjects = 4 * kOfEach;
@@ -41,6 +48,8 @@ constinit char g_names[kObjects][16] = {};  // never touched
 constexpr unsigned kPiece = 4096, kDescriptors = 4096 * kPiece;
 constinit Pieces<uint16_t, 12, 4096> g_object_of = {};  // by descriptor
 constinit uint16_t g_watched_by[kObjects] = {};         // the epoll object; one of many for more than one
+constinit uint16_t g_flows_to[kObjects] = {};           // the object; one of many for more than one
+constinit bool g_is_one_of_many[kObjects] = {};         // whether something flows into it by that
 constinit uint32_t g_given = 0;
 
 uintptr_t name(unsigned object) { return address_of(g_names[object]); }
@@ -115,23 +124,55 @@ uint16_t stored(int fd) {
 }
 
 // Whether a wake-up by it may be all that a program looks at.
-bool is_signal(uint16_t object) { return object >= kFirst && object < kFiles; }
+bool is_signal(uint16_t object) { return object >= kNotices && object < kFiles; }
 
-}  // namespace
-
-void post(Thread& t, int fd) {
-  const uint16_t o = object(fd);
-  if (o == kUnknown) return;
+void post_once(Thread& t, uint16_t o) {
   host::post(t, name(o));
   if (const uint16_t by = __atomic_load_n(&g_watched_by[o], __ATOMIC_RELAXED); by != kUnknown) host::post(t, name(by));
 }
 
-void take(Thread& t, int fd) {
-  if (const uint16_t o = object(fd); o != kUnknown) host::take(t, name(o));
+// And at whatever it flows on to, a few steps far: it may flow in a circle.
+void post_at(Thread& t, uint16_t o) {
+  constexpr int kSteps = 4;
+  for (int i = 0; i < kSteps && o != kUnknown; ++i) {
+    post_once(t, o);
+    o = __atomic_load_n(&g_flows_to[o], __ATOMIC_RELAXED);
+  }
+}
+
+void take_from(Thread& t, uint16_t o) {
+  if (o == kUnknown) return;
+  host::take(t, name(o));
+  if (__atomic_load_n(&g_is_one_of_many[o], __ATOMIC_RELAXED)) host::take(t, name(kManyFlows));
+}
+
+// Lets what goes into `from` go on into `to`.
+void lead(uint16_t from, uint16_t to) {
+  uint16_t before = kUnknown;
+  if (__atomic_compare_exchange_n(&g_flows_to[from], &before, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
+      before == to)
+    return;
+  for (const uint16_t one : {before, to}) __atomic_store_n(&g_is_one_of_many[one], true, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&g_flows_to[from], kManyFlows, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+void post(Thread& t, int fd) { post_at(t, object(fd)); }
+void take(Thread& t, int fd) { take_from(t, object(fd)); }
+
+void flow(Thread& t, int in, int out) {
+  const uint16_t from = object(in), to = object(out);
+  if (from != kUnknown && to != kUnknown && from != to) lead(from, to);
+  take_from(t, from);  // what went in before; the post hands it on
+  post_at(t, to);
 }
 
 void post_at_sockets(Thread& t) { host::post(t, name(kAllSockets)); }
 void take_from_sockets(Thread& t) { host::take(t, name(kAllSockets)); }
+
+void post_notice(Thread& t) { post_at(t, kNotices); }
+void take_notice(Thread& t) { host::take(t, name(kNotices)); }
 
 void watch(Thread& t, int epoll, int fd) {
   const uint16_t watched = object(fd), by = object(epoll);
@@ -149,6 +190,7 @@ void take_woken(Thread& t, int epoll) {
 
 void opened(int fd) { set(fd, kUnknown); }
 void opened_own(int fd) { set(fd, own()); }
+void opened_for_notices(int fd) { set(fd, kNotices); }
 void opened_pair(int a, int b) {
   const uint16_t both = own();
   set(a, both);

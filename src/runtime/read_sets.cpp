@@ -7,7 +7,7 @@ namespace pf::rt::sets {
 namespace {
 
 constexpr uint32_t kOwn = 1U << 31;
-constexpr unsigned kBucketBits = 14;
+constexpr unsigned kBucketBits = 17;
 struct Bucket {
   SpinLock lock;
   uint32_t first;  // guarded by lock

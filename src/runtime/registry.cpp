@@ -1,5 +1,7 @@
 #include "runtime/registry.h"
 
+#include "runtime/abi/abi.h"
+#include "runtime/descriptors.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/libc.h"
@@ -16,7 +18,9 @@ struct Handle : Object {
 };
 
 constinit SpinLock g_lock;
-constinit Thread* g_live = nullptr;  // guarded by g_lock
+constinit Thread* g_live = nullptr;         // guarded by g_lock
+constinit Thread* g_left_behind = nullptr;  // in a forked child: who was live when it was made
+constinit char g_ended = 0;                 // whose address stands for all threads that are over
 constinit uint32_t g_count = 0;
 constinit Pieces<ThreadInfo, 8, 1U << 16> g_infos;
 
@@ -88,6 +92,7 @@ Thread* adopt() {
   Thread* t = host::new_thread(nullptr, new_info(0, 0));
   t->info->detached = true;
   start_on_this_thread(*t);
+  descriptors::take_notice(*t);
   return t;
 }
 
@@ -145,7 +150,8 @@ void end(Thread& t) {
     for (uint32_t i = 0; i < t.held_count; ++i) host::release(t, t.held[i].address, t.held[i].mode);
     const uintptr_t size = t.info->stack_end - t.info->stack_begin;
     if (t.info->id != 0) host::begin_block(t, t.info->stack_begin, size);  // gives its shadow back
-    host::end(t);                                                          // last: its slot goes on from this tick
+    host::post(t, address_of(&g_ended));
+    host::end(t);  // last: its slot goes on from this tick
   }
   unlink(t);
   sampler::become(nullptr);
@@ -244,13 +250,21 @@ void open_gate(Thread&) {
 }
 
 void only(Thread& t) {
-  g_live = &t;
-  t.next = t.previous = nullptr;
+  unlink(t);
+  g_left_behind = g_live;
+  g_live = nullptr;
+  link(t);
   t.info->os_id = sys::thread_id();
   for (uint32_t i = 0; i < count(); ++i) {
     info(i).written = false;  // the child writes to a file of its own
     info(i).joined = true;    // nor can it join any of them
   }
+}
+
+void outlive_others(Thread& t) {
+  const Scope scope(t);
+  for (Thread* other = g_left_behind; other != nullptr; other = other->next) host::join(t, *other);
+  host::take(t, address_of(&g_ended));
 }
 
 }  // namespace pf::rt::registry

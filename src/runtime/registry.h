@@ -6,7 +6,7 @@ namespace pf::rt::registry {
 
 // The main thread; called once, by the thread itself.
 Thread* adopt_main();
-// A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself.
+// A thread that nobody announced (made by libc itself, or by a raw clone); called by the thread itself. It may be a notice.
 Thread* adopt();
 // The same for threads that were there before us, by the thread itself and without libc: what their stack is stays unknown.
 Thread* adopt_running();
@@ -40,7 +40,9 @@ void for_each(void (*f)(Thread&, void*), void* argument);
 // No other thread is inside the runtime between these, and none gets in.
 void close_gate(Thread& t);
 void open_gate(Thread& t);
-// In the child after a fork only `t` is left.
+// In the child after a fork only `t` is left. The memory is the child's own from then on, so `t` comes after all that the others
+// did to it before: told to the detector once that is the child's, too.
 void only(Thread& t);
+void outlive_others(Thread& t);
 
 }  // namespace pf::rt::registry

@@ -31,6 +31,8 @@ using namespace pf::online;
 
 namespace {
 
+using uint128_t = unsigned __int128;
+
 // --- accesses: the only code that the detector sees reading and writing ---
 
 template <class T>
@@ -38,8 +40,17 @@ struct [[gnu::packed]] Unaligned {
   T value;
 };
 template <class T>
+[[gnu::always_inline]] inline void use_whole(T value) {
+  if constexpr (sizeof(T) <= 8) {
+    USE(value);
+  } else {
+    USE(static_cast<uint64_t>(value));
+    USE(static_cast<uint64_t>(value >> 64));
+  }
+}
+template <class T>
 [[gnu::always_inline]] inline void read(char* p) {
-  USE(*reinterpret_cast<T*>(p));
+  use_whole(*reinterpret_cast<T*>(p));
 }
 template <class T>
 [[gnu::always_inline]] inline void write(char* p, int value) {
@@ -48,12 +59,18 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline void read_unaligned(char* p) {
-  USE(reinterpret_cast<Unaligned<T>*>(p)->value);
+  use_whole<T>(reinterpret_cast<Unaligned<T>*>(p)->value);
 }
 template <class T>
 [[gnu::always_inline]] inline void write_unaligned(char* p, int value) {
   reinterpret_cast<Unaligned<T>*>(p)->value = static_cast<T>(value);
   USE(p);
+}
+
+// The compiler shall not wonder how it was made.
+[[gnu::always_inline]] inline void delete_block(void* p) {
+  __asm__ volatile("" : "+r"(p));
+  operator delete(p);
 }
 
 #define ARM(NAME, ...)                                                                                                 \
@@ -74,30 +91,80 @@ template <class T>
 #define SUCCEED(ORDER) USE(__atomic_compare_exchange_n(a, &expected, expected + N, N % 2, ORDER, __ATOMIC_RELAXED))
 #define FAIL(ORDER) USE(__atomic_compare_exchange_n(a, &other, N, N % 2, __ATOMIC_SEQ_CST, ORDER))
 
+// Of other sizes by the entry points themselves: these take the order as it comes.
+#define ATOMICS(BITS, T)                                                                                               \
+  extern "C" T __tsan_atomic##BITS##_load(const volatile T*, int);                                                     \
+  extern "C" void __tsan_atomic##BITS##_store(volatile T*, T, int);                                                    \
+  extern "C" T __tsan_atomic##BITS##_exchange(volatile T*, T, int);                                                    \
+  extern "C" T __tsan_atomic##BITS##_fetch_add(volatile T*, T, int);                                                   \
+  extern "C" int __tsan_atomic##BITS##_compare_exchange_strong(volatile T*, T*, T, int, int);                          \
+  [[gnu::always_inline]] inline void access_atomically(T* a, Arm what, int order, T change) {                          \
+    T expected = static_cast<T>(peek<T>(a)), other = static_cast<T>(~expected);                                        \
+    switch (what) {                                                                                                    \
+      case Arm::Load: __tsan_atomic##BITS##_load(a, order); return;                                                    \
+      case Arm::FailedExchange:                                                                                        \
+        __tsan_atomic##BITS##_compare_exchange_strong(a, &other, change, __ATOMIC_SEQ_CST, order);                     \
+        return;                                                                                                        \
+      case Arm::Store: __tsan_atomic##BITS##_store(a, change, order); return;                                          \
+      case Arm::Swap: __tsan_atomic##BITS##_exchange(a, change, order); return;                                        \
+      case Arm::Add: __tsan_atomic##BITS##_fetch_add(a, change, order); return;                                        \
+      default: __tsan_atomic##BITS##_compare_exchange_strong(a, &expected, change, order, __ATOMIC_RELAXED);           \
+    }                                                                                                                  \
+  }
+template <class T>
+INVISIBLE T peek(const T* a) {
+  if constexpr (sizeof(T) <= 8) return static_cast<T>(stage_peek(a));
+  const auto* words = reinterpret_cast<const uint64_t*>(a);
+  return static_cast<T>(uint128_t{stage_peek(words + 1)} << 64 | stage_peek(words));
+}
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(128, uint128_t)
+
+[[gnu::always_inline]] inline void access_atomically(int arm, char* p, size_t size, unsigned change) {
+  const int number = arm - static_cast<int>(Arm::OtherSizes);
+  const auto what = static_cast<Arm>(static_cast<int>(Arm::Load) + number / 6 * 6);
+  const int order = number % 6;
+  switch (size) {
+    case 1: return access_atomically(reinterpret_cast<uint8_t*>(p), what, order, static_cast<uint8_t>(change));
+    case 2: return access_atomically(reinterpret_cast<uint16_t*>(p), what, order, static_cast<uint16_t>(change));
+    case 4: return access_atomically(reinterpret_cast<uint32_t*>(p), what, order, change);
+    default: return access_atomically(reinterpret_cast<uint128_t*>(p), what, order, change);
+  }
+}
+
 template <unsigned N>
 [[gnu::noinline]] void site(int arm, char* p, size_t size) {
   __asm__ volatile("" : : "i"(N));  // no two of them are the same function
+  if (arm >= static_cast<int>(Arm::OtherSizes)) return access_atomically(arm, p, size, N + 1);
   auto* a = reinterpret_cast<uint64_t*>(p);
-  char copy[8];
+  char copy[32];
   switch (arm) {
     ARM(Read1, read<uint8_t>(p));
     ARM(Read2, read<uint16_t>(p));
     ARM(Read4, read<uint32_t>(p));
     ARM(Read8, read<uint64_t>(p));
+    ARM(Read16, read<uint128_t>(p));
     ARM(ReadUnaligned2, read_unaligned<uint16_t>(p));
     ARM(ReadUnaligned4, read_unaligned<uint32_t>(p));
     ARM(ReadUnaligned8, read_unaligned<uint64_t>(p));
+    ARM(ReadUnaligned16, read_unaligned<uint128_t>(p));
     ARM(ReadByCall, memcpy(copy, p, size); USE(copy));
     ARM(Write1, write<uint8_t>(p, N));
     ARM(Write2, write<uint16_t>(p, N));
     ARM(Write4, write<uint32_t>(p, N));
     ARM(Write8, write<uint64_t>(p, N));
+    ARM(Write16, write<uint128_t>(p, N));
     ARM(WriteUnaligned2, write_unaligned<uint16_t>(p, N));
     ARM(WriteUnaligned4, write_unaligned<uint32_t>(p, N));
     ARM(WriteUnaligned8, write_unaligned<uint64_t>(p, N));
+    ARM(WriteUnaligned16, write_unaligned<uint128_t>(p, N));
     ARM(WriteByCall, memset(p, static_cast<int>(N), size));
     ARM(Free, free(p));
-    ARM(Delete, operator delete(p));
+    ARM(Delete, delete_block(p));
+    ARM(Shrink, USE(realloc(p, 0)));
+    ARM(Move, USE(realloc(p, size)));
     default: break;
   }
   uint64_t expected = stage_peek(p), other = ~expected;
@@ -143,6 +210,8 @@ sem_t g_semaphores[kObjects];
 pthread_t g_threads[kThreads];
 const Step* g_steps;
 uint32_t g_count;
+Cast g_cast;
+sem_t g_gone;  // posted by each thread that is detached, at its end
 
 [[noreturn]] INVISIBLE void fail(const char* what) {
   dprintf(2, "player: %s\n", what);
@@ -167,6 +236,7 @@ INVISIBLE void make_objects() {
   for (auto& c : g_conditions) pthread_cond_init(&c, nullptr);
   for (auto& b : g_barriers) pthread_barrier_init(&b, nullptr, 1);
   for (auto& s : g_semaphores) sem_init(&s, 0, 0);
+  sem_init(&g_gone, 0, 0);
 }
 
 INVISIBLE int take(uint32_t number, unsigned variant) {
@@ -218,7 +288,10 @@ INVISIBLE int take_semaphore(const Step& s) {
 INVISIBLE void allocate(const Step& s) {
   char* place = stage_arena + s.object;
   stage_place(place);
-  void* p = s.variant == 0 ? operator new(s.size) : s.variant == 1 ? calloc(1, s.size) : malloc(s.size);
+  void* p = s.variant == 0   ? operator new(s.size)
+            : s.variant == 1 ? calloc(1, s.size)
+            : s.variant == 2 ? malloc(s.size)
+                             : realloc(nullptr, s.size);
   expect(p == place, "a block is not where it was asked for");
   USE(p);
 }
@@ -248,24 +321,51 @@ INVISIBLE void await_the_gone() {
   }
 }
 
+INVISIBLE bool is_in(uint64_t threads, uint32_t thread) { return (threads >> thread & 1) != 0; }
+INVISIBLE bool detaches(uint32_t thread, Detach how) {
+  return is_in(g_cast.detached, thread) && static_cast<Detach>(thread % kDetaches) == how;
+}
+
 INVISIBLE void create(uint32_t thread) {
   await_the_gone();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (detaches(thread, Detach::Created)) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const int result =
-      pthread_create(&g_threads[thread], nullptr, &play_thread, reinterpret_cast<void*>(uintptr_t{thread}));
+      pthread_create(&g_threads[thread], &attributes, &play_thread, reinterpret_cast<void*>(uintptr_t{thread}));
   expect(result == 0, "no thread");
+  if (detaches(thread, Detach::ByCreator)) expect(pthread_detach(g_threads[thread]) == 0, "no thread to detach");
+}
+
+// What waits to be cancelled is not on its way out.
+INVISIBLE void end(uint32_t thread) {
+  if (!is_in(g_cast.cancelled, thread)) g_leaving[thread] = gettid();
+}
+[[noreturn]] INVISIBLE void await_cancellation() {
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+  for (;;) pause();
+}
+INVISIBLE void join(uint32_t thread) {
+  if (is_in(g_cast.cancelled, thread)) expect(pthread_cancel(g_threads[thread]) == 0, "no thread to cancel");
+  expect(pthread_join(g_threads[thread], nullptr) == 0, "no thread to join");
+}
+
+INVISIBLE void access(const Step& s) {
+  if (static_cast<Arm>(s.variant) == Arm::Move) stage_place(stage_arena + s.lock);
+  kTable.site[s.site](s.variant, stage_arena + s.object, s.size);
 }
 
 INVISIBLE void play(const Step& s) {
   switch (s.act) {
     case Act::Nothing:
     case Act::End: return;
-    case Act::Access: return kTable.site[s.site](s.variant, stage_arena + s.object, s.size);
+    case Act::Access: return access(s);
     case Act::Allocate: return allocate(s);
     case Act::Lock: return expect(take(s.object, s.variant) == 0, "a lock is not free");
     case Act::ReadLock: return expect(take_to_read(s.object, s.variant) == 0, "a read lock is not free");
     case Act::Unlock: return expect(give_up(s.object) == 0, "a lock is not held");
     case Act::Create: return create(s.object);
-    case Act::Join: return expect(pthread_join(g_threads[s.object], nullptr) == 0, "no thread to join");
+    case Act::Join: return join(s.object);
     case Act::Wait: return wait(s);
     case Act::Notify:
       s.variant == 0 ? pthread_cond_signal(&g_conditions[s.object]) : pthread_cond_broadcast(&g_conditions[s.object]);
@@ -283,6 +383,9 @@ INVISIBLE void play(const Step& s) {
 
 INVISIBLE void* play_thread(void* number) {
   const auto thread = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(number));
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  const Cast cast = g_cast;  // once a detached thread is over, the next trace may begin
+  if (detaches(thread, Detach::ByItself)) expect(pthread_detach(pthread_self()) == 0, "no thread of its own");
   for (uint32_t i = 0; i < g_count;) {
     const Step& s = g_steps[i];
     if (s.thread != thread) {
@@ -291,24 +394,28 @@ INVISIBLE void* play_thread(void* number) {
     }
     stage_await(i);
     play(s);
-    if (s.act == Act::End) g_leaving[thread] = gettid();
+    if (s.act == Act::End) end(thread);
     stage_done(s.last);
     i = s.last + 1;
   }
+  if (is_in(cast.detached, thread)) sem_post(&g_gone);
+  if (is_in(cast.cancelled, thread)) await_cancellation();
+  if (is_in(cast.exits, thread)) pthread_exit(nullptr);
   return nullptr;
 }
 
 INVISIBLE const char* play_trace(const char* at) {
-  Cast cast;
-  memcpy(&cast, at, sizeof cast);
-  g_steps = reinterpret_cast<const Step*>(at + sizeof cast);
-  g_count = cast.steps;
+  memcpy(&g_cast, at, sizeof g_cast);
+  g_steps = reinterpret_cast<const Step*>(at + sizeof g_cast);
+  g_count = g_cast.steps;
   stage_set(g_steps, g_count);
-  for (uint32_t t = 0; t < cast.threads; ++t)
-    if (cast.from_start >> t & 1) create(t);
+  for (uint32_t t = 0; t < g_cast.threads; ++t)
+    if (is_in(g_cast.from_start, t)) create(t);
   stage_open();
-  for (uint32_t t = 0; t < cast.threads; ++t)
-    if (cast.left_over >> t & 1) expect(pthread_join(g_threads[t], nullptr) == 0, "no thread to join at the end");
+  for (uint32_t t = 0; t < g_cast.threads; ++t) {
+    if (is_in(g_cast.detached, t)) sem_wait(&g_gone);
+    if (is_in(g_cast.left_over & ~g_cast.detached, t)) join(t);
+  }
   for (auto& s : g_semaphores)
     while (sem_trywait(&s) == 0) {
     }

@@ -13,6 +13,8 @@ namespace pf::online {
 namespace {
 
 constexpr uint64_t kPrivateLocks = 1U << 20;  // numbers of locks that no trace has
+constexpr uint64_t kRawHeap = uint64_t{1} << 40;
+constexpr uint64_t kPrivateBlocks = kRawHeap + 0x800;  // where no trace has any
 
 bool is_tidy(std::span<const Event> trace) {
   Checker checker;
@@ -87,14 +89,7 @@ class Realizer {
       case Op::AtomicStore:
       case Op::AtomicRmw: access(e); return true;
       case Op::Free: return free_block(e);
-      case Op::Alloc: {
-        blocks_[e.target] = random(e, 1).below(3);
-        Step& s = emit(e, Act::Allocate);
-        s.object = arena_offset(e.target);
-        s.size = static_cast<uint32_t>(e.value);
-        s.variant = static_cast<uint8_t>(blocks_[e.target]);
-        return true;
-      }
+      case Op::Alloc: allocate(e); return true;
       case Op::Acquire: acquire(e); return true;
       case Op::Release: release(e); return true;
       case Op::ReadAcquire: lock_step(e, Act::ReadLock); return true;
@@ -139,20 +134,39 @@ class Realizer {
 
   // --- memory ---
 
-  void access(const Event& e) {
+  void access(const Event& original) {
+    const Event e = has_other_sizes() ? of_other_size(original) : original;
     Step& s = emit(e, Act::Access);
     s.site = next_site_++;
     s.object = arena_offset(e.target);
     s.size = e.size;
     s.variant = is_atomic(e.op) ? atomic_arm(e) : plain_arm(e);
   }
+
+  bool has_other_sizes() const { return seed_ % 2 == 1; }
+  // An atomic object has one size, now and then; what is larger than its variable overlaps with others.
+  Event of_other_size(Event e) const {
+    constexpr uint32_t kAtomics[] = {1, 2, 4, 8, 16}, kPlain[] = {16, 16, 12, 24};
+    if (is_atomic(e.op)) {
+      const uint64_t of = random(e, 10).below(8) == 0 ? index(e.site) : e.target;
+      e.size = kAtomics[RandomBits(seed_ ^ of).below(5)];
+      if (e.target % e.size != 0) e.size = 8;
+    } else if (e.size == 8 && random(e, 9).below(4) == 0) {
+      e.size = kPlain[random(e, 11).below(4)];
+    }
+    return e;
+  }
+
+  static uint8_t arm(Arm first, unsigned further = 0) {
+    return static_cast<uint8_t>(static_cast<unsigned>(first) + further);
+  }
   uint8_t plain_arm(const Event& e) const {
     const bool write = e.op == Op::Write;
-    if (random(e, 3).below(8) == 0) return static_cast<uint8_t>(write ? Arm::WriteByCall : Arm::ReadByCall);
-    const bool aligned = e.target % e.size == 0;
+    if (!std::has_single_bit(e.size) || random(e, 3).below(8) == 0)
+      return arm(write ? Arm::WriteByCall : Arm::ReadByCall);
     const auto log = static_cast<unsigned>(std::countr_zero(e.size));
-    if (aligned) return static_cast<uint8_t>(static_cast<unsigned>(write ? Arm::Write1 : Arm::Read1) + log);
-    return static_cast<uint8_t>(static_cast<unsigned>(write ? Arm::WriteUnaligned2 : Arm::ReadUnaligned2) + log - 1);
+    if (e.target % e.size == 0) return arm(write ? Arm::Write1 : Arm::Read1, log);
+    return arm(write ? Arm::WriteUnaligned2 : Arm::ReadUnaligned2, log - 1);
   }
   uint8_t atomic_arm(const Event& e) const {
     const uint32_t way = random(e, 4).below(3);
@@ -160,18 +174,66 @@ class Realizer {
     Arm first = way == 0 ? Arm::FailedExchange : Arm::Load;
     if (e.op == Op::AtomicStore) first = Arm::Store;
     if (e.op == Op::AtomicRmw) first = kChanges[way];
-    return static_cast<uint8_t>(static_cast<unsigned>(first) + static_cast<unsigned>(e.order));
+    const unsigned other = e.size == 8 ? 0 : static_cast<unsigned>(Arm::OtherSizes) - static_cast<unsigned>(Arm::Load);
+    return arm(first, other + static_cast<unsigned>(e.order));
+  }
+
+  void allocate(const Event& e) {
+    const uint64_t moved = private_block(e);
+    blocks_[e.target] = 1 + random(e, 1).below(3);
+    if (const auto block = blocks_.find(moved); block != blocks_.end() && random(e, 12).below(2) == 0) {
+      give_up(free_of(e, moved, block_sizes_[moved]), Arm::Move).lock = arena_offset(e.target);
+      play_.steps.back().size = static_cast<uint32_t>(e.value);
+      return and_then(e);
+    }
+    if (random(e, 1).below(4) == 0) blocks_[e.target] = 0;
+    Step& s = emit(e, Act::Allocate);
+    s.object = arena_offset(e.target);
+    s.size = static_cast<uint32_t>(e.value);
+    s.variant = static_cast<uint8_t>(blocks_[e.target]);
   }
   bool free_block(const Event& e) {
     const auto block = blocks_.find(e.target);
     if (block == blocks_.end()) return false;
+    const uint32_t made = block->second;
+    const uint64_t to = private_block(e);
+    if (made == 0) {
+      give_up(e, Arm::Delete);
+    } else if (has_other_sizes() && !blocks_.contains(to) && random(e, 13).below(2) == 0) {
+      give_up(e, Arm::Move).lock = arena_offset(to);
+      Event moved = e;
+      moved.op = Op::Alloc;
+      moved.target = to;
+      blocks_[to] = 1;
+      block_sizes_[to] = e.value;
+      and_then(moved);
+    } else {
+      give_up(e, random(e, 14).below(4) == 0 ? Arm::Shrink : Arm::Free);
+    }
+    return true;
+  }
+  // One that only this thread knows.
+  static uint64_t private_block(const Event& e) { return kPrivateBlocks + uint64_t{32} * index(e.thread); }
+  static Event free_of(const Event& e, uint64_t block, uint64_t size) {
+    Event free = e;
+    free.op = Op::Free;
+    free.target = block;
+    free.value = size;
+    return free;
+  }
+  Step& give_up(const Event& e, Arm how) {
+    blocks_.erase(e.target);
     Step& s = emit(e, Act::Access);
     s.site = next_site_++;
     s.object = arena_offset(e.target);
     s.size = static_cast<uint32_t>(e.value);
-    s.variant = static_cast<uint8_t>(block->second == 0 ? Arm::Delete : Arm::Free);
-    blocks_.erase(block);
-    return true;
+    s.variant = arm(how);
+    return s;
+  }
+  // The call that was emitted last makes this event, too.
+  void and_then(const Event& e) {
+    emit(e, Act::Nothing);
+    play_.steps[turn() - 1].last = turn();
   }
 
   // --- locks and conditions ---
@@ -269,7 +331,11 @@ class Realizer {
     play_.cast.steps = static_cast<uint32_t>(play_.steps.size());
     for (const uint32_t t : threads_) {
       if (!forked.contains(t)) play_.cast.from_start |= uint64_t{1} << t, play_.created.push_back(ThreadId{t});
+      const auto draw = RandomBits(seed_ + 0x10000 * t).below(4);
       if (!joined.contains(t)) play_.cast.left_over |= uint64_t{1} << t;
+      if (!joined.contains(t) && draw == 0) play_.cast.detached |= uint64_t{1} << t;
+      if (draw == 1) play_.cast.exits |= uint64_t{1} << t;
+      if (draw == 2) play_.cast.cancelled |= uint64_t{1} << t;
     }
     for (const Event& e : original_) {
       if (e.op == Op::Fork) play_.created.push_back(ThreadId{static_cast<uint32_t>(e.target)});
@@ -282,7 +348,8 @@ class Realizer {
   uint32_t first_site_, next_site_;
   std::set<uint32_t> threads_;
   std::map<uint64_t, Lock> locks_;
-  std::map<uint64_t, uint32_t> blocks_;  // live: how they were allocated
+  std::map<uint64_t, uint32_t> blocks_;       // live: how they were allocated
+  std::map<uint64_t, uint64_t> block_sizes_;  // of private ones
   std::map<uint64_t, unsigned> posted_;
   std::map<ThreadId, Blocked> blocked_;
   Play play_;
@@ -309,7 +376,6 @@ std::optional<Play> realize(std::span<const Event> trace, uint64_t seed, uint32_
 
 // The generator's variables are abstract ones, raw ones and blocks; each kind has a part of the arena.
 uint32_t arena_offset(uint64_t address) {
-  constexpr uint64_t kRawHeap = uint64_t{1} << 40;
   if ((address & kAbstract) != 0) return static_cast<uint32_t>(number_of(address) % 0x1000);
   return static_cast<uint32_t>(address >= kRawHeap ? 0x2000 + (address - kRawHeap) % 0x1000
                                                    : 0x1000 + address % 0x1000);

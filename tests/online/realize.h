@@ -2,8 +2,9 @@
 //
 // The trace keeps its order. What is added: a wait needs a mutex that the generator's event lacks, so each waits
 // with one of the thread's own, or, where the trace lets go of a mutex right before and takes it right after, with that one;
-// a recursive mutex is now and then taken twice. What an event leaves open (which function makes it, what kind of lock it is)
-// is drawn from the event's site.
+// a recursive mutex is now and then taken twice. In every other trace accesses get other sizes, and blocks are moved by realloc to a
+// place that nobody else knows, and back. What an event leaves open (which function makes it, what kind of lock it is, how a
+// thread ends) is drawn from the event's site.
 #pragma once
 #include <optional>
 #include <span>

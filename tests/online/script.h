@@ -43,34 +43,41 @@ enum class Arm : uint8_t {
   Read2,
   Read4,
   Read8,
+  Read16,
   ReadUnaligned2,
   ReadUnaligned4,
   ReadUnaligned8,
-  ReadByCall,
+  ReadUnaligned16,
+  ReadByCall,  // of any size
   Write1,
   Write2,
   Write4,
   Write8,
+  Write16,
   WriteUnaligned2,
   WriteUnaligned4,
   WriteUnaligned8,
+  WriteUnaligned16,
   WriteByCall,
   Free,
   Delete,
+  Shrink,  // realloc to nothing
+  Move,    // realloc: the block goes to another place of the arena, `lock`
   Load,
   FailedExchange = Load + 6,
   Store = FailedExchange + 6,
   Swap = Store + 6,
   Add = Swap + 6,
   CompareExchange = Add + 6,
-  End = CompareExchange + 6
+  OtherSizes = CompareExchange + 6,  // from here on the same, of 1, 2, 4 or 16 bytes
+  End = OtherSizes + 6 * 6
 };
 
 // One event of the trace; its turn is its index.
 struct Step {
   uint32_t thread;
   uint32_t object;  // the offset in the arena, the number of the lock, the other thread, ...
-  uint32_t lock;    // of a wait: the mutex
+  uint32_t lock;    // of a wait: the mutex; of a realloc: the new offset
   uint32_t size;
   uint32_t site;
   // A call may span several turns: those of other threads lie between `entered` and `leave`, and it ends with `last`.
@@ -85,7 +92,13 @@ struct Cast {
   uint32_t threads, steps;
   uint64_t from_start;  // the threads that nobody creates
   uint64_t left_over;   // the threads that nobody joins
+  uint64_t detached;    // those of them that are detached: by the Detach of their number
+  uint64_t exits;       // the threads that end by pthread_exit,
+  uint64_t cancelled;   // and those that whoever joins them has to cancel
 };
+
+enum class Detach : uint8_t { Created, ByCreator, ByItself };
+inline constexpr unsigned kDetaches = 3;
 
 constexpr uint32_t lock_number(LockKind kind, unsigned index) { return static_cast<unsigned>(kind) * kLocks + index; }
 

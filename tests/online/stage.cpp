@@ -13,6 +13,7 @@ extern "C" {
 alignas(4096) char stage_arena[pf::online::kArenaBytes];
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* p, size_t size);
 void __libc_free(void* p);
 }
 
@@ -76,6 +77,10 @@ int wait_with(pthread_mutex_t* m) {
   return result;
 }
 
+bool is_ours(const void* p) {
+  return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(stage_arena) < sizeof stage_arena;
+}
+
 void* placed() {
   void* p = t_place;
   t_place = nullptr;
@@ -133,8 +138,11 @@ void* calloc(size_t count, size_t size) noexcept {
   void* p = placed();
   return p != nullptr ? p : __libc_calloc(count, size);
 }
+void* realloc(void* p, size_t size) noexcept {
+  void* to = placed();
+  return to != nullptr || is_ours(p) ? to : __libc_realloc(p, size);
+}
 void free(void* p) noexcept {
-  const bool is_ours = reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(stage_arena) < sizeof stage_arena;
-  if (!is_ours) __libc_free(p);
+  if (!is_ours(p)) __libc_free(p);
 }
 }

@@ -145,7 +145,8 @@ PF_EXPORT int timerfd_settime(int fd, int flags, const itimerspec* next, itimers
 // With a descriptor it changes that one.
 PF_EXPORT int signalfd(int fd, const sigset_t* mask, int flags) noexcept {
   const int result = real_signalfd(fd, mask, flags);
-  return fd == -1 ? made_own(result) : result;
+  if (fd == -1) fds::opened_for_notices(result);
+  return result;
 }
 PF_EXPORT int inotify_init() noexcept { return made_own(real_inotify_init()); }
 PF_EXPORT int inotify_init1(int flags) noexcept { return made_own(real_inotify_init1(flags)); }

@@ -8,6 +8,7 @@
 
 #include "runtime/descriptors.h"
 #include "runtime/intercept/intercept.h"
+#include "runtime/intercept/pieces.h"
 
 using namespace pf::rt;
 
@@ -18,15 +19,6 @@ namespace fds = pf::rt::descriptors;
 
 // --- buffers ---
 
-void note_pieces(Thread& t, const iovec* v, int count, size_t bytes, bool write, uintptr_t pc) {
-  if (count <= 0) return;
-  note_read(t, v, static_cast<size_t>(count) * sizeof *v, pc);
-  for (int i = 0; i < count && bytes != 0; ++i) {
-    const size_t n = v[i].iov_len < bytes ? v[i].iov_len : bytes;
-    if (n != 0) host::access(t, address_of(v[i].iov_base), n, write, pc);
-    bytes -= n;
-  }
-}
 void note_message(Thread& t, const msghdr& m, size_t bytes, bool write, uintptr_t pc) {
   note_pieces(t, m.msg_iov, static_cast<int>(m.msg_iovlen), bytes, write, pc);
   if (m.msg_name != nullptr && m.msg_namelen != 0) host::access(t, address_of(m.msg_name), m.msg_namelen, write, pc);
@@ -80,6 +72,18 @@ Result taken(int fd, Result result) {
   return result;
 }
 
+// The call reads it and moves it on.
+void note_offset(const off64_t* at, uintptr_t pc) {
+  Thread* t = at != nullptr ? calling_thread() : nullptr;
+  if (t != nullptr) note_write(*t, at, sizeof *at, pc);
+}
+template <class Call>
+ssize_t moving(int in, int out, const off64_t* in_at, uintptr_t pc, Call call) {
+  note_offset(in_at, pc);
+  if (Thread* t = calling_thread(); t != nullptr) fds::flow(*t, in, out);
+  return taken(in, call());
+}
+
 // Descriptors that came in a message are new here.
 void open_received(msghdr& m) {
   for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
@@ -107,6 +111,8 @@ PF_REAL(pread64);
 PF_REAL(readv);
 PF_REAL(preadv);
 PF_REAL(preadv64);
+PF_REAL(preadv2);
+PF_REAL(preadv64v2);
 PF_REAL(recv);
 PF_REAL(recvfrom);
 PF_REAL(recvmsg);
@@ -129,6 +135,12 @@ PF_EXPORT ssize_t preadv(int fd, const iovec* v, int count, off_t at) {
 }
 PF_EXPORT ssize_t preadv64(int fd, const iovec* v, int count, off64_t at) {
   return reading_pieces(fd, v, count, PF_CALLER_PC, [&] { return real_preadv64(fd, v, count, at); });
+}
+PF_EXPORT ssize_t preadv2(int fd, const iovec* v, int count, off_t at, int flags) {
+  return reading_pieces(fd, v, count, PF_CALLER_PC, [&] { return real_preadv2(fd, v, count, at, flags); });
+}
+PF_EXPORT ssize_t preadv64v2(int fd, const iovec* v, int count, off64_t at, int flags) {
+  return reading_pieces(fd, v, count, PF_CALLER_PC, [&] { return real_preadv64v2(fd, v, count, at, flags); });
 }
 // With MSG_TRUNC the answer may be more than there was room for.
 PF_EXPORT ssize_t recv(int fd, void* to, size_t n, int flags) {
@@ -193,6 +205,8 @@ PF_REAL(pwrite64);
 PF_REAL(writev);
 PF_REAL(pwritev);
 PF_REAL(pwritev64);
+PF_REAL(pwritev2);
+PF_REAL(pwritev64v2);
 PF_REAL(send);
 PF_REAL(sendto);
 PF_REAL(sendmsg);
@@ -201,6 +215,7 @@ PF_REAL(sendfile);
 PF_REAL(sendfile64);
 PF_REAL(splice);
 PF_REAL(tee);
+PF_REAL(vmsplice);
 PF_REAL(copy_file_range);
 PF_REAL(shutdown);
 PF_REAL(flock);
@@ -229,6 +244,18 @@ PF_EXPORT ssize_t pwritev64(int fd, const iovec* v, int count, off64_t at) {
   writing_pieces(fd, v, count, PF_CALLER_PC);
   return real_pwritev64(fd, v, count, at);
 }
+PF_EXPORT ssize_t pwritev2(int fd, const iovec* v, int count, off_t at, int flags) {
+  writing_pieces(fd, v, count, PF_CALLER_PC);
+  return real_pwritev2(fd, v, count, at, flags);
+}
+PF_EXPORT ssize_t pwritev64v2(int fd, const iovec* v, int count, off64_t at, int flags) {
+  writing_pieces(fd, v, count, PF_CALLER_PC);
+  return real_pwritev64v2(fd, v, count, at, flags);
+}
+PF_EXPORT ssize_t vmsplice(int fd, const iovec* v, size_t count, unsigned flags) {
+  writing_pieces(fd, v, static_cast<int>(count), PF_CALLER_PC);
+  return taken(fd, real_vmsplice(fd, v, count, flags));
+}
 PF_EXPORT ssize_t send(int fd, const void* from, size_t n, int flags) {
   writing(fd, from, n, PF_CALLER_PC);
   return real_send(fd, from, n, flags);
@@ -255,24 +282,21 @@ PF_EXPORT int sendmmsg(int fd, mmsghdr* m, unsigned count, int flags) {
   return n;
 }
 PF_EXPORT ssize_t sendfile(int out, int in, off_t* at, size_t n) noexcept {
-  posting(out);
-  return taken(in, real_sendfile(out, in, at, n));
+  return moving(in, out, at, PF_CALLER_PC, [&] { return real_sendfile(out, in, at, n); });
 }
 PF_EXPORT ssize_t sendfile64(int out, int in, off64_t* at, size_t n) noexcept {
-  posting(out);
-  return taken(in, real_sendfile64(out, in, at, n));
-}
-PF_EXPORT ssize_t splice(int in, off64_t* in_at, int out, off64_t* out_at, size_t n, unsigned flags) {
-  posting(out);
-  return taken(in, real_splice(in, in_at, out, out_at, n, flags));
+  return moving(in, out, at, PF_CALLER_PC, [&] { return real_sendfile64(out, in, at, n); });
 }
 PF_EXPORT ssize_t tee(int in, int out, size_t n, unsigned flags) {
-  posting(out);
-  return taken(in, real_tee(in, out, n, flags));
+  return moving(in, out, nullptr, PF_CALLER_PC, [&] { return real_tee(in, out, n, flags); });
+}
+PF_EXPORT ssize_t splice(int in, off64_t* in_at, int out, off64_t* out_at, size_t n, unsigned flags) {
+  note_offset(out_at, PF_CALLER_PC);
+  return moving(in, out, in_at, PF_CALLER_PC, [&] { return real_splice(in, in_at, out, out_at, n, flags); });
 }
 PF_EXPORT ssize_t copy_file_range(int in, off64_t* in_at, int out, off64_t* out_at, size_t n, unsigned flags) {
-  posting(out);
-  return taken(in, real_copy_file_range(in, in_at, out, out_at, n, flags));
+  note_offset(out_at, PF_CALLER_PC);
+  return moving(in, out, in_at, PF_CALLER_PC, [&] { return real_copy_file_range(in, in_at, out, out_at, n, flags); });
 }
 PF_EXPORT int shutdown(int fd, int how) noexcept {
   posting(fd);

@@ -33,6 +33,7 @@ void in_child() {
   become_own_process();
   if (is_dormant()) return;
   host::start_in_child();
+  registry::outlive_others(*t);
   output::start_over();
   summary_again();
 }

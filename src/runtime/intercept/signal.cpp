@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "runtime/descriptors.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/literace.h"
 #include "runtime/runtime.h"
@@ -84,6 +85,11 @@ void trap_by_default(void (*what)(int)) {
   sys::call(SYS_tgkill, sys::process_id(), sys::thread_id(), SIGTRAP);
 }
 
+// Else a thread or a process sent it.
+bool is_of_system(const siginfo_t& info) {
+  return info.si_code != SI_USER && info.si_code != SI_QUEUE && info.si_code != SI_TKILL;
+}
+
 void handle(Thread* t, int number, siginfo_t* info, void* context) {
   const Handler handler = locked(t, [number] {
     const Handler now = g_handlers[number];
@@ -98,6 +104,7 @@ void handle(Thread* t, int number, siginfo_t* info, void* context) {
     t->inside = 0;
     host::interrupted(*t);
     host::take(*t, order_of(number));
+    if (is_of_system(*info)) descriptors::take_notice(*t);
     // The interrupted instruction may be about to fill the next frame.
     const auto* machine = static_cast<const ucontext_t*>(context);
     for (int i = 0; i < 2; ++i) {
@@ -168,12 +175,16 @@ void on_signal(int number, siginfo_t* info, void* context) {
 
 void sending(int number) {
   Thread* t = current();
-  if (t != nullptr && is_signal(number)) host::post(*t, order_of(number));
+  if (t == nullptr || !is_signal(number)) return;
+  host::post(*t, order_of(number));
+  descriptors::post_notice(*t);  // a signalfd may bring it
 }
 
 int received(int number) {
   Thread* t = current();
-  if (t != nullptr && is_signal(number)) host::take(*t, order_of(number));
+  if (t == nullptr || !is_signal(number)) return number;
+  host::take(*t, order_of(number));
+  descriptors::take_notice(*t);
   return number;
 }
 

@@ -1,5 +1,8 @@
 // Publication by a relaxed flag: the flag itself is no race, what it should publish is.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// Under shb what a load saw comes before it: no reordering in which it sees the same has the two next to each other.
+// RUN: %with shb %norace %t
+// RUN: %with djit %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,6 @@
 // A relaxed read-modify-write of another thread continues the release sequence: who reads it takes from the release.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

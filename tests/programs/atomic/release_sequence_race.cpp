@@ -1,5 +1,6 @@
 // A relaxed store of another thread ends the release sequence: who reads it takes nothing.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// RUN: %with "djit generic shb" %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,8 @@
 // Since C++20 even a relaxed store of the releasing thread itself ends its release sequence.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// Under shb what a load saw comes before it: no reordering in which it sees the same has the two next to each other.
+// RUN: %with shb %norace %t
+// RUN: %with "djit generic" %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,6 @@
 // Three threads hand a value on by two flags: the order is transitive.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 #include <sched.h>

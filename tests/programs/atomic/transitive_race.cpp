@@ -1,5 +1,8 @@
 // Three threads hand a value on by two flags, the middle one relaxed: the chain is broken.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// Under shb what a load saw comes before it: no reordering in which it sees the same has the two next to each other.
+// RUN: %with shb %norace %t
+// RUN: %with "djit generic" %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 #include <sched.h>

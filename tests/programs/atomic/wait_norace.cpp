@@ -1,5 +1,6 @@
 // std::atomic wait and notify: the wait ends in a load that acquires.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,6 @@
 // A release store synchronizes with an acquire fence after a relaxed load.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

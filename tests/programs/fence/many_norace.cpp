@@ -1,5 +1,6 @@
 // One release fence covers all later stores and one acquire fence all earlier loads of its thread.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

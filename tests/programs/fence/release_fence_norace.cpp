@@ -1,5 +1,6 @@
 // A release fence before a relaxed store synchronizes with an acquire load.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

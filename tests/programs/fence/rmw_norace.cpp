@@ -1,5 +1,6 @@
 // A fence-released store, continued by a relaxed read-modify-write of another thread, taken by an acquire fence.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+// RUN: %with "djit generic shb" %norace %t
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,8 @@
 // Two seq_cst fences around stores and loads of different variables: their total order is no happens-before.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// Under shb what a load saw comes before it: no reordering in which it sees the same has the two next to each other.
+// RUN: %with shb %norace %t
+// RUN: %with "djit generic" %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 

@@ -1,5 +1,8 @@
 // atomic_signal_fence orders a thread with its own signal handlers, not with other threads.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+// Under shb what a load saw comes before it: no reordering in which it sees the same has the two next to each other.
+// RUN: %with shb %norace %t
+// RUN: %with "djit generic" %race %t | %FileCheck %s
 #include "order.h"
 #include <atomic>
 

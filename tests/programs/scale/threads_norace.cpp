@@ -1,4 +1,4 @@
-// A thousand threads one after the other, then three hundred alive at once.
+// Ten thousand threads one after the other, then three hundred alive at once.
 // RUN: %cxx -O1 %s -o %t && %norace %t
 #include "order.h"
 
@@ -22,7 +22,7 @@ int main() {
   pthread_attr_t small;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 256 * 1024);
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 10000; i++) {
     pthread_t thread;
     if (pthread_create(&thread, &small, once, nullptr) != 0) return 1;
     pthread_join(thread, nullptr);
@@ -32,5 +32,5 @@ int main() {
     if (pthread_create(&thread, &small, stay, nullptr) != 0) return 1;
   }
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
-  return shared - 1000 + alive - 300;
+  return shared - 10000 + alive - 300;
 }

@@ -1,4 +1,4 @@
-// After a thousand threads have come and gone, two more race: reused slots must not be taken for their old owners.
+// After ten thousand threads have come and gone, two more race: reused slots must not be taken for their old owners.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
 #include "order.h"
 
@@ -11,7 +11,7 @@ static void* once(void*) {
 }
 
 int main() {
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < 10000; i++) {
     pthread_t thread;
     pthread_create(&thread, nullptr, once, nullptr);
     pthread_join(thread, nullptr);
