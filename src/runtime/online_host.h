@@ -359,7 +359,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, Real real, Value& value) {
     if ((t.ignore_reads | t.ignore_sync) != 0 || t.tree != nullptr || !is_quiet(t, address, 1)) return false;
     const Glance<Atomic> glance(address);
-    if (!glance.is_clear() || (glance.object() != nullptr && !D::load_is_idle(t.state, glance.object()->state)))
+    if (!glance.is_clear() || (glance.object() != nullptr && !D::atomic_is_idle(t.state, glance.object()->state, Op::AtomicLoad, MemoryOrder::SeqCst, t.env)))
       return false;
     value = real();
     return held(t, glance);
