@@ -55,7 +55,7 @@ TEST_F(GlanceTest, SeesThatThereIsNoneUntilThereIsOne) {
   {
     Line line(kAddress);
   }
-  const Glance<Counter> glance(kAddress);
+  const Glance<Counter> glance(kAddress, here);
   EXPECT_TRUE(glance.is_clear());
   EXPECT_EQ(glance.object(), nullptr);
   EXPECT_TRUE(glance.holds());
@@ -96,7 +96,7 @@ TEST_F(GlanceTest, DoesNotHoldOverAChange) {
     Line line(kAddress);
     counter = &line.add<Counter>(kAddress, arena_);
   }
-  const Glance<Counter> before(kAddress);
+  const Glance<Counter> before(kAddress, here);
   EXPECT_TRUE(before.is_clear());
   EXPECT_TRUE(before.holds());
   {
@@ -123,7 +123,7 @@ TEST_F(GlanceTest, WhatWasSeenIsOfOneMoment) {
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!over.load()) {
-        const Glance<Counter> glance(kAddress);
+        const Glance<Counter> glance(kAddress, here);
         if (!glance.is_clear()) continue;
         const uint64_t count = __atomic_load_n(&glance.object()->count, __ATOMIC_RELAXED);
         const uint64_t value = in_program.load(std::memory_order_relaxed);
@@ -153,7 +153,7 @@ TEST_F(GlanceTest, WhatIsGoneIsStillAnObject) {
   }
   std::thread reader([&] {
     while (!over.load()) {
-      const Glance<Counter> glance(kAddress);
+      const Glance<Counter> glance(kAddress, here);
       if (!glance.is_clear() || glance.object() == nullptr) continue;
       const bool is_counter = glance.object()->kind == Counter::kKind;
       if (glance.holds() && !is_counter) std::abort();

@@ -57,12 +57,16 @@ T load_value(const volatile T* a) {
 template <class H>
 concept LeavesOrderToTheCpu = requires { H::synchronizing_thread(uintptr_t{}, 0U); };
 
+// One that may make an operation without more ado, where it means nothing to the detector.
+template <class H>
+concept MakesIdly = H::kHolds;
+
 // Always true: an operation has a result.
 template <class T>
 bool store_value(volatile T* a, T value, int order) {
   if constexpr (sizeof(T) == 16) {
     modify<T>(a, [value](T) { return value; });
-  } else if (LeavesOrderToTheCpu<Host> && order_of(order) != MemoryOrder::SeqCst) {
+  } else if (order_of(order) != MemoryOrder::SeqCst) {
     __atomic_store_n(a, value, __ATOMIC_RELEASE);
   } else {
     __atomic_store_n(a, value, __ATOMIC_SEQ_CST);
@@ -75,6 +79,13 @@ template <class Told>
   return told();
 }
 
+template <class H, class T, class Value, class Real>
+[[gnu::always_inline]] inline bool made_idly(volatile T* a, Op op, int order, Real real, Value& value) {
+  Thread* t = self;
+  return t != nullptr && !t->is_outside &&
+         H::make_idly(of(*t), address_of(a), sizeof(T), op, order_of(order), real, value);
+}
+
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
   const auto told = [=] {
@@ -82,9 +93,12 @@ template <class H, class T, class Real>
     if (t == nullptr) return real();
     return H::atomic(of(*t), address_of(a), sizeof(T), op, order_of(order), pc, real);
   };
-  if constexpr (!LeavesOrderToTheCpu<H>)
+  if constexpr (MakesIdly<H>) {
+    decltype(real()) value{};
+    return made_idly<H>(a, op, order, real, value) ? value : out_of_line(told);
+  } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return told();
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
+  } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
     return H::unwatched_atomic(*t, op, order_of(order), real);
   } else {
     return out_of_line(told);
@@ -113,9 +127,12 @@ template <class H, class T, class Real>
     if (t == nullptr) return real();
     return H::compare_exchange(of(*t), address_of(a), sizeof(T), order_of(success), order_of(failure), pc, real);
   };
-  if constexpr (!LeavesOrderToTheCpu<H>)
+  if constexpr (MakesIdly<H>) {
+    bool done = false;  // a load, if not; then it is idle as well
+    return made_idly<H>(a, Op::AtomicRmw, success, real, done) ? done : out_of_line(told);
+  } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return told();
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
+  } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
     return H::unwatched_compare_exchange(*t, order_of(success), order_of(failure), real);
   } else {
     return out_of_line(told);
