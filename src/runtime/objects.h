@@ -152,9 +152,7 @@ class Glance {
   }
 
   // Whether there was anything to see; without an object, too, if it is known that there is none.
-  bool is_clear() const {
-    return object_ != nullptr ? changes_ % 2 == 0 : head_ != nullptr && first_ % 2 == 0;
-  }
+  bool is_clear() const { return object_ != nullptr ? changes_ % 2 == 0 : head_ != nullptr && first_ % 2 == 0; }
   const T* object() const { return object_; }
   bool holds() const {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -200,7 +198,8 @@ class Glance {
 class [[nodiscard]] Hold {
  public:
   template <class T>
-  explicit Hold(const Glance<T>& clear) : object_(*clear.object_), even_(clear.changes_), done_(take_odd(object_, even_)) {}
+  explicit Hold(const Glance<T>& clear)
+      : object_(*clear.object_), even_(clear.changes_), done_(take_odd(object_, even_)) {}
   ~Hold() {
     if (done_) __atomic_store_n(&object_.changes, even_, __ATOMIC_RELEASE);
   }

@@ -99,6 +99,15 @@ class OnlineHost {
     static constexpr uintptr_t kMetObjects = 1024;
     Object* met_objects[kGlances ? kMetObjects : 1];
 
+    // Atomics at memory with a history that they leave as it is, while it is the same and the thread knows the same.
+    struct SettledAtomic {
+      uintptr_t access;
+      typename Store::Sight sight;
+      typename Env::Epoch knowledge;
+    };
+    static constexpr uintptr_t kSettledAtomics = 64;
+    [[no_unique_address]] std::conditional_t<kHolds, SettledAtomic[kSettledAtomics], char> settled_atomics;
+
     Object*& met(uintptr_t address) { return met_objects[(address >> 3 ^ address >> 13) % kMetObjects]; }
 
     void renew() {
@@ -184,8 +193,10 @@ class OnlineHost {
     }
     return (address & 7) + kSize <= 8 && Store::empty(hot_cell(address));
   }
-  // In vain in one granule; after a few of these, in the block.
+  // In vain in one granule; after a few of these, in the block. Threads share what they count there: only now and then.
   [[gnu::noinline]] static void look_for_history(Thread& t, uintptr_t address) {
+    constexpr unsigned kNowAndThen = 8;
+    if (static_cast<uint32_t>(t.accesses) * 0x9E3779B9U > ~uint32_t{0} / kNowAndThen) return;
     if (!quiet::is_worth_a_search(address)) return;
     const Scope scope(t);
     if (!quiet::begin_search(address)) return;
@@ -374,7 +385,7 @@ class OnlineHost {
     const Cell& cell = hot_cell(lock);
     const bool settled = t.met_lock(lock) == lock &&
                          (Store::empty(cell) || same_epoch<Op::Read>(t, cell, static_cast<uint8_t>(1U << (lock & 7))));
-    if (settled && t.work % kLooks == 0) look_for_history(t, lock);
+    if (settled) look_for_history(t, lock);
     return settled;
   }
   [[gnu::always_inline]] static bool acquired_at_once(Thread& t, uintptr_t lock, LockMode mode)
@@ -394,17 +405,30 @@ class OnlineHost {
   }
 
   // Nothing but order is to be told of an atomic there: it is between periods, and leaves no mark that is not there.
-  [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size) {
-    return rests_in_order(t) && (quiet::is_quiet(address) || has_no_history(t, address, size));
+  [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    return rests_in_order(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
   }
   static bool rests_in_order(const HostThread& t) {
     return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_rest(t);
   }
   static bool is_still_rest(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
-  [[gnu::noinline]] static bool has_no_history(HostThread& t, uintptr_t address, unsigned size) {
-    const bool none = size == 16 ? is_unsampled<16>(address) : (address & 7) + size <= 8 && Store::empty(hot_cell(address));
-    if (none && t.work % kLooks == 0) look_for_history(t, address);
-    return none;
+  [[gnu::noinline]] static bool leaves_history(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    if (size == 16) return is_unsampled<16>(address);
+    const Cell& cell = hot_cell(address);
+    if (!Store::empty(cell)) {
+      const auto& known = settled_atomic(t, address, size, op);
+      return known.access == access_key(address, size, op) && known.knowledge == D::snapshot(t.state).version &&
+             known.sight == Store::sight(cell);
+    }
+    look_for_history(t, address);
+    return true;
+  }
+  static uintptr_t access_key(uintptr_t address, unsigned size, Op op) {
+    return address << 8 | size << 1 | (writes(op) ? 1U : 0U);
+  }
+  static auto& settled_atomic(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    const uintptr_t key = access_key(address, size, op);
+    return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
   }
   // An atomic operation, if it is one that changes nothing but the program's memory. Whether it was.
   template <class Value, class Real>
@@ -425,7 +449,7 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
                                                Real real, Value& value) {
-    if (!is_mere_order(t, address, size)) return false;
+    if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
       if (!glance.is_clear()) continue;
@@ -441,7 +465,7 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool write_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
                                                 MemoryOrder order, Real real, Value& value) {
-    if (!is_mere_order(t, address, size)) return false;
+    if (!is_mere_order(t, address, size, op)) return false;
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
       if (glance.object() == nullptr) return false;
@@ -532,6 +556,7 @@ class OnlineHost {
     t->tree = tree::table_for(info->id, t->tree);
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
+    t->env.owner = info->id;
     if constexpr (kSamples) {
       t->period = sampling::period();
       t->env.sampling = sampling::is_on(t->period);
@@ -640,15 +665,34 @@ class OnlineHost {
   }
   static void tell_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || is_spared(t, address, size)) return;
+    if constexpr (kHolds) {
+      if (!t.env.sampling && (address & 7) + size <= 8) return tell_between_periods(t, address, size, op, a);
+    }
+    visit_atomic(t, address, size, op, a);
+    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+  static void tell_between_periods(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
+    const Cell& cell = hot_cell(address);
+    const typename Store::Sight before = Store::sight(cell);
+    const unsigned visited = visit_atomic(t, address, size, op, a);
+    if (t.env.settled != visited || t.env.found_count != 0 || !before.is_clear() || Store::sight(cell) != before)
+      return;
+    settled_atomic(t, address, size, op) = {access_key(address, size, op), before, D::snapshot(t.state).version};
+  }
+  // How many variables the memory was.
+  static unsigned visit_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
+    unsigned visited = 0;
+    t.env.settled = 0;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
         writes(op) ? D::atomic_write(t.state, x, Store::access(a), t.env)
                    : D::atomic_read(t.state, x, Store::access(a), t.env);
+        ++visited;
       });
     });
-    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+    return visited;
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) {
@@ -659,7 +703,6 @@ class OnlineHost {
   }
 
   static constexpr unsigned kTries = 32;  // while others are at the object
-  static constexpr uint32_t kLooks = 64;  // between two that may end in a search, of atomics
   static constexpr uintptr_t kMarkWhole = uintptr_t{64} << 10;
 
   static uint32_t packed(Op op, uintptr_t size) {

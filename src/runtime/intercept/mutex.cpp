@@ -88,7 +88,7 @@ template <class Lock, class Real>
     return take_and_tell(lock, mode, pc, real);
   const int result = real();
   if (result == 0 && acquired_at_once<Host>(*t, address_of(lock), mode) && hold_alone(*t, address_of(lock), mode))
-    [[likely]]
+      [[likely]]
     return result;
   if (is_taken(result)) {
     lock_taken(*t, address_of(lock), mode, pc);
