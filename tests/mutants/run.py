@@ -46,6 +46,7 @@ ABOUT = {
 INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
     "glance": (["unit_tests"], "GlanceTest.*", ""),
+    "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }
