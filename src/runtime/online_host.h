@@ -449,6 +449,11 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
                                                Real real, Value& value) {
+    if (sampling::period() == 0 && t.tree == nullptr) {
+      value = real();
+      // Still before the first period, so whatever was released of it is no news of anything sampled, and nothing has history.
+      if (sampling::period() == 0) return true;
+    }
     if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
