@@ -1,6 +1,8 @@
 // One tick of one slot's clock, c@s, in one machine word. Clock 0 never happens, so the zero word means "never".
 // The widths are the host's choice: the offline host takes 64 bits, a shadow cell in the target may take 32.
 #pragma once
+#include <compare>
+
 #include "core/ids.h"
 
 namespace pf {
@@ -20,6 +22,7 @@ class BasicEpoch {
   constexpr Clock clock() const { return static_cast<Clock>(raw_ & kMaxClock); }
   constexpr bool never() const { return raw_ == 0; }
   friend constexpr bool operator==(BasicEpoch, BasicEpoch) = default;
+  friend constexpr auto operator<=>(BasicEpoch, BasicEpoch) = default;  // an order, but not of time
 
  private:
   Raw raw_ = 0;

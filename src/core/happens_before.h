@@ -8,7 +8,9 @@
 // kTimeless: time passes only where the environment samples (PACER, seed 003, algorithms 9-11 and 16). Threads then publish
 // the same time again and again, and the shortcuts rest on versions instead: a thread counts the changes of its clock, a
 // publication says which version v@s it is of, and each thread remembers the latest version it received of every slot. In a
-// period without samples synchronization therefore is O(1) except where it brings something new.
+// period without samples synchronization therefore is O(1) except where it brings something new. A version is the name of what a
+// clock was; a thread that knows just what another did goes by that one's name, so that threads who know the same publish
+// the same, and it is seen at once that nothing changes (the `..._is_idle` below).
 //
 // Caller serializes: Thread = its owner; objects = one caller at a time. Threads must not move in memory
 // (conditions point at their waiters).
@@ -66,7 +68,8 @@ struct Published {
 template <class Env>
 struct Versions {
   typename Env::Epoch::Clock own = 1;
-  VectorClock<Env> received;  // of the other slots
+  typename Env::Epoch name{};  // of the clock as it is: its own latest version, or somebody's who knew the same
+  VectorClock<Env> received;   // of the other slots
 };
 
 template <class Env, bool kTimeless = false>
@@ -129,6 +132,7 @@ struct HappensBefore {
   static void start(Thread& t, ThreadId id, Slot slot) {
     t.id = id;
     t.slot = slot;
+    if constexpr (kTimeless) t.versions.name = own_version(t);
   }
   static void fork(Thread& t, Thread& child, Env& env) {
     learn_all(child, t, env);
@@ -141,7 +145,7 @@ struct HappensBefore {
     Epoch last;  // the dead thread's last tick
     [[no_unique_address]] std::conditional_t<kTimeless, Epoch, NoVersion> version;
   };
-  static Grave bury(const Thread& t) { return {epoch(t), version(t)}; }
+  static Grave bury(const Thread& t) { return {epoch(t), own_version(t)}; }
   static bool may_succeed(const Grave& g, const Thread& parent) {
     if constexpr (kTimeless) {
       if (g.version.clock() == Epoch::kMaxClock || !parent.versions.received.covers(g.version)) return false;
@@ -149,9 +153,9 @@ struct HappensBefore {
     return g.last.clock() != Epoch::kMaxClock && ordered(g.last, parent);
   }
   static void succeed(Thread& t, ThreadId id, const Grave& g) {
-    start(t, id, g.last.slot());
-    t.now = g.last.clock() + 1;
     if constexpr (kTimeless) t.versions.own = g.version.clock() + 1;
+    t.now = g.last.clock() + 1;
+    start(t, id, g.last.slot());
   }
 
   static void destroy(Thread& t, Env& env) {
@@ -259,12 +263,18 @@ struct HappensBefore {
   // makes sure that nobody did.
   static bool acquire_is_idle(const Thread& t, const Lock& l) { return is_known(t, l.written) && is_known(t, l.read); }
   static bool read_acquire_is_idle(const Thread& t, const Lock& l) { return is_known(t, l.written); }
-  static bool load_is_idle(const Thread& t, const Atomic& a) { return is_known(t, a.released); }
   static bool release_is_idle(const Thread& t, const Lock& l, const Env& env) {
     return has_published(t, l.written, env) && l.read.empty();
   }
   static bool read_release_is_idle(const Thread& t, const Lock& l, const Env& env) {
     return has_published(t, l.read, env);
+  }
+  // Both halves. Of a compare-exchange: as the rmw that it may be.
+  static bool atomic_is_idle(const Thread& t, const Atomic& a, Op op, MemoryOrder order, const Env& env) {
+    if (op != Op::AtomicStore && !is_known(t, a.released)) return false;
+    if (op == Op::AtomicLoad) return true;
+    if (releases(order)) return has_published(t, a.released, env);
+    return t.release_fence.empty() && (op == Op::AtomicRmw || a.released.empty());
   }
 
   // Their memory ends.
@@ -284,16 +294,7 @@ struct HappensBefore {
   static void learn(Thread& t, const Published& from, Env& env) {
     const bool known = is_known(t, from);
     if constexpr (kTimeless) env.clock_operation(!known);
-    if (known) return;
-    if constexpr (kTimeless) {
-      if (!covers_clock(t, from)) {
-        take_in(t, from, env);
-        change_version(t, env);
-      }
-      if (!from.version.never()) t.versions.received.raise(from.version.slot(), from.version.clock(), env);
-    } else {
-      take_in(t, from, env);
-    }
+    if (!known) learn_news(t, from, env);
   }
 
   // to := to ⊔ C_t. O(1) when t knows all that was there.
@@ -330,13 +331,42 @@ struct HappensBefore {
     if (releases(order)) tick(t, env);
   }
 
-  // Who knows all that another thread does knows the versions that it received, too.
+  static void learn_news(Thread& t, const Published& from, Env& env) {
+    if constexpr (kTimeless) {
+      const bool is_news = !covers_clock(t, from);
+      if (is_news) take_in(t, from, env);
+      if (!from.version.never()) t.versions.received.raise(from.version.slot(), from.version.clock(), env);
+      if (!env.samples() && knows_no_more(t, from)) {
+        if (is_news || from.version < t.versions.name) t.versions.name = from.version;
+      } else if (is_news) {
+        change_version(t, env);
+      }
+    } else {
+      take_in(t, from, env);
+    }
+  }
+
+  // Who knows all that another thread does knows the versions that it received, too. A new thread in the slot of a dead one knows nothing
+  // before, not even what goes by that one's name.
   static void learn_all(Thread& t, const Thread& from, Env& env) {
-    learn(t, snapshot(from), env);
-    if constexpr (kTimeless) t.versions.received.join(from.versions.received, env);
+    if constexpr (!kTimeless) {
+      learn(t, snapshot(from), env);
+    } else {
+      env.clock_operation(true);
+      learn_news(t, snapshot(from), env);
+      t.versions.received.join(from.versions.received, env);
+      t.versions.received.raise(from.slot, from.versions.own, env);
+    }
   }
 
   static auto version(const Thread& t) {
+    if constexpr (kTimeless) {
+      return t.versions.name;
+    } else {
+      return NoVersion{};
+    }
+  }
+  static auto own_version(const Thread& t) {
     if constexpr (kTimeless) {
       return Epoch{t.slot, t.versions.own};
     } else {
@@ -362,6 +392,11 @@ struct HappensBefore {
   static bool covers_clock(const Thread& t, const Published& p) {
     return (p.last.never() || ordered(p.last, t)) && t.known.covers_except(p.clock, t.slot);
   }
+  // Of what one thread published: together with the above, it is all that t knows.
+  static bool knows_no_more(const Thread& t, const Published& p) {
+    if (p.version.never() || p.clock.get(t.slot) < t.now) return false;
+    return t.known.get(p.last.slot()) <= p.last.clock() && p.clock.covers_except(t.known, p.last.slot());
+  }
   static void take_in(Thread& t, const Published& from, Env& env) {
     t.known.join(from.clock, env);
     if (!from.last.never()) t.known.raise(from.last.slot(), from.last.clock(), env);
@@ -371,6 +406,7 @@ struct HappensBefore {
     if (t.versions.own == Epoch::kMaxClock) [[unlikely]]
       return leave_slot(t, env);
     ++t.versions.own;
+    t.versions.name = own_version(t);
   }
   [[gnu::noinline, gnu::cold]] static void leave_slot(Thread& t, Env& env) {
     t.known.raise(t.slot, t.now, env);
@@ -380,6 +416,7 @@ struct HappensBefore {
     }
     t.slot = env.fresh_slot(t.id);
     t.now = 1;
+    if constexpr (kTimeless) t.versions.name = own_version(t);
   }
 
   static void forget_wait(Thread& t, Env& env) {

@@ -82,23 +82,43 @@ struct Pacer : FastTrackRules<Env, HappensBefore<Env, true>> {
   static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
     if (env.samples()) return Base::atomic_read(t, x, a, env);
     if (is_unsampled(x)) return env.count(NotSampled);
-    if (x.atomics != nullptr && x.atomics->reads.last.epoch == Base::epoch(t)) return env.count(Base::AtomicSameEpoch);
+    if (x.atomics != nullptr && x.atomics->reads.last.epoch == Base::epoch(t))
+      return settle(Base::AtomicSameEpoch, env);
     if (!Base::ordered(x.write.epoch, t)) env.race(x.write);
-    if (x.atomics != nullptr) drop(t, x.atomics->reads, env);
-    forget_empty(x, env);
+    drop_atomics(t, x, &Base::Atomics::reads, env);
   }
 
   static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
     if (env.samples()) return Base::atomic_write(t, x, a, env);
     if (is_unsampled(x)) return env.count(NotSampled);
-    if (x.atomics != nullptr && x.atomics->writes.last.epoch == Base::epoch(t)) return env.count(Base::AtomicSameEpoch);
+    if (x.atomics != nullptr && x.atomics->writes.last.epoch == Base::epoch(t))
+      return settle(Base::AtomicSameEpoch, env);
     if (!Base::ordered(x.write.epoch, t)) env.race(x.write);
     Base::check(t, x.reads, env);
-    if (x.atomics != nullptr) drop(t, x.atomics->writes, env);
-    forget_empty(x, env);
+    drop_atomics(t, x, &Base::Atomics::writes, env);
   }
 
  private:
+  // An atomic access that changes nothing, nor will while the variable and what its thread knows are the same.
+  static void settle(unsigned rule, Env& env) {
+    env.count(rule);
+    env.settle();
+  }
+
+  template <class Kind>
+  static void drop_atomics(const Thread& t, Var& x, Kind kind, Env& env) {
+    if (x.atomics == nullptr) return env.settle();
+    if (!may_drop(t, x.atomics->*kind)) return settle(ReadsDropped, env);
+    drop(t, x.atomics->*kind, env);
+    forget_empty(x, env);
+  }
+  template <class AnyMarks>
+  static bool may_drop(const Thread& t, const AnyMarks& marks) {
+    if (marks.map.empty()) return !marks.last.epoch.never() && Base::ordered(marks.last.epoch, t);
+    bool is_own = false;
+    marks.map.for_each([&](const Mark<Env>& m) { is_own |= m.epoch.slot() == t.slot; });
+    return is_own;
+  }
   // What this access would replace if it were recorded.
   template <class AnyMarks>
   static void drop(const Thread& t, AnyMarks& marks, Env& env) {

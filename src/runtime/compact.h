@@ -81,6 +81,19 @@ class CompactStore {
     now.place(env.joined) = env.joined;
   }
 
+  // What a granule had seen at a moment, if it can be told without its lock; equal only if nothing changed.
+  struct Sight {
+    uint64_t mark[2] = {kNoEpoch, kNoEpoch}, stamp = 0;
+    friend bool operator==(const Sight&, const Sight&) = default;
+    bool is_clear() const { return mark[0] != kNoEpoch; }
+  };
+  static Sight sight(const Cell& cell) {
+    Sight s{{__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_ACQUIRE)}};
+    if (is_kept(s.mark[1])) s.stamp = __atomic_load_n(&kept(s.mark[1])->stamp, __ATOMIC_RELAXED);
+    const bool is_told = (s.mark[0] & kFlag) == 0 && ((s.mark[1] & kFlag) == 0 || is_kept(s.mark[1]));
+    return is_told ? s : Sight{};
+  }
+
   static bool empty(const Cell& cell) {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
@@ -497,6 +510,7 @@ class CompactStore {
 
   struct Kept {
     uint64_t count;
+    uint64_t stamp;  // another one after each change
     Piece* at() { return reinterpret_cast<Piece*>(this + 1); }
   };
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
@@ -507,15 +521,18 @@ class CompactStore {
     if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes))
       return visit_torn(cell, old, bytes, env, f);
     Kept& pieces = *kept(old.mark[1]);
-    unsigned count = 0;
+    unsigned count = 0, visited = 0;
+    env.settled = 0;
     for (uint64_t i = 0; i < pieces.count; ++i) {
       Piece& p = pieces.at()[i];
       if ((p.bytes & bytes) != 0) {
         env.look_at(p.bytes);
         f(p.var);
+        ++visited;
       }
       count += Form::words_of(p.var);
     }
+    if (env.settled != visited) __atomic_store_n(&pieces.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     if (count > Form::kMaxMore) return unlock(cell, 0, old.mark[1]);
     Pieces parts;
     take_apart(old, bytes, parts, env);
@@ -592,6 +609,7 @@ class CompactStore {
     if constexpr (TellsSame<D>) mend(parts, env);
     auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
     pieces->count = parts.count;
+    __atomic_store_n(&pieces->stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     for (unsigned i = 0; i < parts.count; ++i) pieces->at()[i] = parts.at(i);
     unlock(cell, 0, pointer_word(pieces, kKept));
   }

@@ -32,7 +32,7 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
   const Scope scope(t);
   Line line(address);
   T& object = line.get<T>(address, *t.arena);
-  const Change change(object);
+  const Host::ChangeOf<T> change(object);
   Host::message(t, message, object);
   rule(of(t).state, object.state, of(t).env);
   of(t).renew();

@@ -78,6 +78,8 @@ struct OnlineEnv {
   void look_at(uint64_t bytes) { part = static_cast<uint8_t>(bytes); }
   void count(unsigned) {}  // a counter costs as much as the rule
   void settle() { ++settled; }
+  // No two are equal, nor like anything else that memory may hold by chance.
+  uint64_t fresh_stamp() { return (uint64_t{owner} << 40 | ++stamps) * 0x9E3779B97F4A7C15U; }
   bool samples() const { return sampling; }
   void clock_operation(bool whole) { clock_operations.count(sampling, whole); }
 
@@ -98,7 +100,9 @@ struct OnlineEnv {
   uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
   uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;
-  unsigned settled = 0;   // how many of its variables
+  unsigned settled = 0;  // how many of its variables
+  uint64_t stamps = 0;
+  uint32_t owner = 0;     // the number of the thread
   bool sampling = false;  // the thread is in a sampling period
   ClockOperations clock_operations;
 

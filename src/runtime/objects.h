@@ -1,7 +1,8 @@
 // What lives at an address besides plain memory: locks, atomics, heap blocks, thread handles. Found by address through the
 // lines of its chunk: each line heads a short list of the objects in its 64 bytes, guarded by the lowest bit of the head.
 //
-// An object may be used only while its Line is held, and is gone when its memory is forgotten.
+// An object may be used only while its Line is held, and is gone when its memory is forgotten. Two ways around the Line, for what changes
+// nothing: to look only (Glance), and to keep those who would change the object away for a moment (Hold).
 #pragma once
 #include "runtime/chunks.h"
 #include "runtime/spin.h"
@@ -12,7 +13,7 @@ struct Object {
   uintptr_t address;
   Object* next;
   uint8_t kind;
-  uint32_t changes;  // odd while it is being changed, for those that glance at it
+  uint32_t changes;  // odd while it is being changed or held, for those that glance at it; and once it is gone
 };
 
 struct LineHead {
@@ -48,10 +49,11 @@ class [[nodiscard]] Line {
     void* place = arena.allocate_object(sizeof(T));
     const uint32_t before = __atomic_load_n(&static_cast<Object*>(place)->changes, __ATOMIC_RELAXED);
     T* fresh = new (place) T{};
-    fresh->changes = before + 2;  // who glanced at the object that was here before sees another
-    fresh->address = address;
     fresh->kind = T::kKind;
     fresh->next = first();
+    // Who glanced at the object that was here before sees another; who remembers where that was knows this one by its address.
+    __atomic_store_n(&fresh->changes, (before | 1) + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&fresh->address, address, __ATOMIC_RELEASE);
     first_ = reinterpret_cast<uintptr_t>(static_cast<Object*>(fresh));
     return *fresh;
   }
@@ -93,12 +95,34 @@ class [[nodiscard]] Line {
   uintptr_t first_;
 };
 
-// Held, together with its Line, while what a Glance looks at is changed, and what goes with it in the program.
+// From an even count to the odd one after it; false if it is another by now.
+inline bool take_odd(Object& o, uint32_t even) {
+  return __atomic_compare_exchange_n(&o.changes, &even, even + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+// The same with the Line held, once nobody holds it (Hold).
+inline void wait_for_odd(Object& o) {
+  for (unsigned round = 0;; relax(round++)) {
+    const uint32_t seen = __atomic_load_n(&o.changes, __ATOMIC_RELAXED);
+    if (seen % 2 == 0 && take_odd(o, seen)) return;
+  }
+}
+
+// Held, together with its Line, while what a Glance looks at is changed, and what goes with it in the program. kWaits: of objects that
+// may be held without their Line.
+template <bool kWaits = false>
 class [[nodiscard]] Change {
  public:
   explicit Change(Object& o) : object_(o) {
-    __atomic_store_n(&o.changes, o.changes + 1, __ATOMIC_RELAXED);
+    begin(o);
     __atomic_thread_fence(__ATOMIC_RELEASE);
+  }
+  // The last one, which does not end before there is another object in its place.
+  static void begin(Object& o) {
+    if constexpr (kWaits) {
+      wait_for_odd(o);
+    } else {
+      __atomic_store_n(&o.changes, o.changes + 1, __ATOMIC_RELAXED);
+    }
   }
   ~Change() { __atomic_store_n(&object_.changes, object_.changes + 1, __ATOMIC_RELEASE); }
   Change(const Change&) = delete;
@@ -111,19 +135,24 @@ class [[nodiscard]] Change {
 // A look at an object without its Line, which writes nothing that threads share. What was seen counts only if it holds afterwards:
 // then nothing changed in between, nor did what the program did under a Change. While the object itself goes, it is still
 // some object that is looked at (Arena::allocate_object).
+//
+// `remembered` is where an object was found that may be this one: it is if its address says so, wherever else it is in the end.
 template <class T>
 class Glance {
  public:
-  explicit Glance(uintptr_t address) {
-    char* c = existing_chunk(address);
-    if (c == nullptr) return;
-    head_ = &Line::head_of(c, address);
-    first_ = __atomic_load_n(&head_->first, __ATOMIC_ACQUIRE);
-    look_for(address);
+  [[gnu::always_inline]] Glance(uintptr_t address, Object*& remembered) {
+    if (Object* o = remembered; o != nullptr) [[likely]] {
+      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
+      if (is_it(o, address)) [[likely]] {
+        object_ = static_cast<T*>(o);
+        return;
+      }
+    }
+    search(address, remembered);
   }
 
   // Whether there was anything to see; without an object, too, if it is known that there is none.
-  bool is_clear() const { return head_ != nullptr && (object_ != nullptr ? changes_ : first_) % 2 == 0; }
+  bool is_clear() const { return object_ != nullptr ? changes_ % 2 == 0 : head_ != nullptr && first_ % 2 == 0; }
   const T* object() const { return object_; }
   bool holds() const {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -132,26 +161,58 @@ class Glance {
   }
 
  private:
+  friend class Hold;
   static constexpr unsigned kSteps = 8;
 
-  [[gnu::always_inline]] void look_for(uintptr_t address) {
-    const auto* o = reinterpret_cast<const Object*>(first_ & ~uintptr_t{1});
+  static bool is_it(const Object* o, uintptr_t address) {
+    return __atomic_load_n(&o->address, __ATOMIC_ACQUIRE) == address && o->kind == T::kKind;
+  }
+  [[gnu::noinline]] void search(uintptr_t address, Object*& remembered) {
+    char* c = existing_chunk(address);
+    if (c == nullptr) return;
+    head_ = &Line::head_of(c, address);
+    first_ = __atomic_load_n(&head_->first, __ATOMIC_ACQUIRE);
+    auto* o = reinterpret_cast<Object*>(first_ & ~uintptr_t{1});
     for (unsigned i = 0; o != nullptr; o = __atomic_load_n(&o->next, __ATOMIC_RELAXED)) {
       if (++i > kSteps) {
         head_ = nullptr;
         return;
       }
-      if (__atomic_load_n(&o->address, __ATOMIC_RELAXED) != address || o->kind != T::kKind) continue;
-      object_ = static_cast<const T*>(o);
       changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
+      if (!is_it(o, address)) continue;
+      object_ = static_cast<T*>(o);
+      remembered = o;
       return;
     }
   }
 
   LineHead* head_ = nullptr;
   uintptr_t first_ = 0;
-  const T* object_ = nullptr;
+  T* object_ = nullptr;
   uint32_t changes_ = 0;
+};
+
+// While it lasts, nobody changes what the glance saw, and nothing is as if it had changed when it ends: for an operation of the
+// program that leaves the object as it is, but must not come between the halves of another's. Only of objects whose Changes wait; within a
+// Scope, since a handler of a signal would wait for itself.
+class [[nodiscard]] Hold {
+ public:
+  template <class T>
+  explicit Hold(const Glance<T>& clear)
+      : object_(*clear.object_), even_(clear.changes_), done_(take_odd(object_, even_)) {}
+  ~Hold() {
+    if (done_) __atomic_store_n(&object_.changes, even_, __ATOMIC_RELEASE);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+  // False: somebody was quicker.
+  explicit operator bool() const { return done_; }
+
+ private:
+  Object& object_;
+  uint32_t even_;
+  bool done_;
 };
 
 // Calls f(line, object) for every object in [begin, end). f may remove it.

@@ -85,20 +85,36 @@ class OnlineHost {
   using Store = typename StoreOf<D>::Type;
   using Cell = typename Store::Cell;
 
+  // Locks and atomics are all that happens_before.h says of them; then what brings no news can be told by a glance.
+  static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
+  // And, since nothing else is to be told of them between periods, what leaves them as they are is made without their Line.
+  static constexpr bool kHolds = kGlances && kSamples;
+
   struct HostThread : Thread {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
     typename D::Thread state;
     Env env;
     [[no_unique_address]] typename Hindsight<D>::Lessons lessons;
+    // Where objects were found, by their address (Glance).
+    static constexpr uintptr_t kMetObjects = 1024;
+    Object* met_objects[kGlances ? kMetObjects : 1];
+
+    // Atomics at memory with a history that they leave as it is, while it is the same and the thread knows the same.
+    struct SettledAtomic {
+      uintptr_t access;
+      typename Store::Sight sight;
+      typename Env::Epoch knowledge;
+    };
+    static constexpr uintptr_t kSettledAtomics = 64;
+    [[no_unique_address]] std::conditional_t<kHolds, SettledAtomic[kSettledAtomics], char> settled_atomics;
+
+    Object*& met(uintptr_t address) { return met_objects[(address >> 3 ^ address >> 13) % kMetObjects]; }
 
     void renew() {
       Store::renew(now, state);
       env.learn();
     }
   };
-
-  // Locks and atomics are all that happens_before.h says of them; then what brings no news can be told by a glance.
-  static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
 
   enum Kind : uint8_t { kLock = kFirstOfDetector, kCondition, kBarrier, kSemaphore, kAtomic, kReached };
   template <class State, uint8_t kOfKind>
@@ -112,6 +128,8 @@ class OnlineHost {
   using Barrier = Kept<typename D::Barrier, kBarrier>;
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
+  template <class T>
+  using ChangeOf = Change<kHolds && T::kKind == kAtomic>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -175,8 +193,10 @@ class OnlineHost {
     }
     return (address & 7) + kSize <= 8 && Store::empty(hot_cell(address));
   }
-  // In vain in one granule; after a few of these, in the block.
+  // In vain in one granule; after a few of these, in the block. Threads share what they count there: only now and then.
   [[gnu::noinline]] static void look_for_history(Thread& t, uintptr_t address) {
+    constexpr unsigned kNowAndThen = 8;
+    if (static_cast<uint32_t>(t.accesses) * 0x9E3779B9U > ~uint32_t{0} / kNowAndThen) return;
     if (!quiet::is_worth_a_search(address)) return;
     const Scope scope(t);
     if (!quiet::begin_search(address)) return;
@@ -377,7 +397,7 @@ class OnlineHost {
   // `is_idle` looks at the object's state.
   template <class T, class IsIdle>
   [[gnu::always_inline]] static bool is_idle(HostThread& t, uintptr_t address, IsIdle is_idle) {
-    const Glance<T> glance(address);
+    const Glance<T> glance(address, t.met(address));
     return glance.is_clear() && glance.object() != nullptr && is_idle(glance.object()->state) && held(t, glance);
   }
   template <class T>
@@ -395,7 +415,7 @@ class OnlineHost {
     return false;
   }
   static bool release_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
-    if constexpr (kGlances && kSamples) {
+    if constexpr (kHolds) {
       return is_idle<Lock>(t, lock, [&](const auto& l) {
         return mode == LockMode::Write ? D::release_is_idle(t.state, l, t.env)
                                        : D::read_release_is_idle(t.state, l, t.env);
@@ -403,15 +423,114 @@ class OnlineHost {
     }
     return false;
   }
-  // An atomic load that leaves no mark that is not there, and learns nothing. Whether it was one.
+  // The same for mutex.cpp, which then needs no Scope: a lock that nothing but order is to be told of, and it brings none.
+  [[gnu::always_inline]] static bool is_mere_order(Thread& t, uintptr_t lock, uintptr_t /*used*/, uintptr_t /*pc*/)
+    requires kHolds
+  {
+    return rests_in_order(of(t)) && (quiet::is_quiet(lock) || is_settled_lock(of(t), lock));
+  }
+  // What is read of its memory (intercept/lock_memory.h), was read in this epoch or has no history.
+  [[gnu::noinline]] static bool is_settled_lock(HostThread& t, uintptr_t lock) {
+    const Cell& cell = hot_cell(lock);
+    const bool settled = t.met_lock(lock) == lock &&
+                         (Store::empty(cell) || same_epoch<Op::Read>(t, cell, static_cast<uint8_t>(1U << (lock & 7))));
+    if (settled) look_for_history(t, lock);
+    return settled;
+  }
+  [[gnu::always_inline]] static bool acquired_at_once(Thread& t, uintptr_t lock, LockMode mode)
+    requires kHolds
+  {
+    return is_still_rest(of(t)) && acquire_is_idle(of(t), lock, mode) && has_passed(of(t));
+  }
+  [[gnu::always_inline]] static bool released_at_once(Thread& t, uintptr_t lock, LockMode mode)
+    requires kHolds
+  {
+    return release_is_idle(of(t), lock, mode) && has_passed(of(t));
+  }
+  static bool has_passed(HostThread& t) {
+    ++t.events;
+    sampling::work(t);
+    return true;
+  }
+
+  // Nothing but order is to be told of an atomic there: it is between periods, and leaves no mark that is not there.
+  [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    return rests_in_order(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
+  }
+  static bool rests_in_order(const HostThread& t) {
+    return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_rest(t);
+  }
+  static bool is_still_rest(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
+  [[gnu::noinline]] static bool leaves_history(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    if (size == 16) return is_unsampled<16>(address);
+    const Cell& cell = hot_cell(address);
+    if (!Store::empty(cell)) {
+      const auto& known = settled_atomic(t, address, size, op);
+      return known.access == access_key(address, size, op) && known.knowledge == D::snapshot(t.state).version &&
+             known.sight == Store::sight(cell);
+    }
+    look_for_history(t, address);
+    return true;
+  }
+  static uintptr_t access_key(uintptr_t address, unsigned size, Op op) {
+    return address << 8 | size << 1 | (writes(op) ? 1U : 0U);
+  }
+  static auto& settled_atomic(HostThread& t, uintptr_t address, unsigned size, Op op) {
+    const uintptr_t key = access_key(address, size, op);
+    return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
+  }
+  // An atomic operation, if it is one that changes nothing but the program's memory. Whether it was.
   template <class Value, class Real>
-  [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, Real real, Value& value) {
-    if ((t.ignore_reads | t.ignore_sync) != 0 || t.tree != nullptr || !is_quiet(t, address, 1)) return false;
-    const Glance<Atomic> glance(address);
-    if (!glance.is_clear() || (glance.object() != nullptr && !D::load_is_idle(t.state, glance.object()->state)))
-      return false;
-    value = real();
-    return held(t, glance);
+  [[gnu::always_inline]] static bool make_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                               MemoryOrder order, Real real, Value& value) {
+    if (op == Op::AtomicLoad) {
+      if (!load_idly(t, address, size, order, real, value)) return false;
+    } else {
+      const Scope scope(t);
+      if (!write_idly(t, address, size, op, order, real, value)) return false;
+    }
+    ++t.accesses;
+    ++t.atomics;
+    t.env.clock_operation(false);
+    sampling::work(t);
+    return true;
+  }
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
+                                               Real real, Value& value) {
+    if (sampling::period() == 0 && t.tree == nullptr) {
+      value = real();
+      // Still before the first period, so whatever was released of it is no news of anything sampled, and nothing has history.
+      if (sampling::period() == 0) return true;
+    }
+    if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (!glance.is_clear()) continue;
+      if (glance.object() != nullptr &&
+          !D::atomic_is_idle(t.state, glance.object()->state, Op::AtomicLoad, order, t.env))
+        return false;
+      value = real();
+      if (glance.holds()) return true;
+    }
+    return false;
+  }
+  // In a Scope. Who changes the object makes the operation and the change in one; this must not come in between.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool write_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                                MemoryOrder order, Real real, Value& value) {
+    if (!is_mere_order(t, address, size, op)) return false;
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (glance.object() == nullptr) return false;
+      if (!glance.is_clear()) continue;
+      if (!D::atomic_is_idle(t.state, glance.object()->state, op, order, t.env)) return false;
+      const Hold hold(glance);
+      if (!hold) continue;
+      value = real();
+      return true;
+    }
+    return false;
   }
   // Between periods, and never sampled.
   [[gnu::always_inline]] static bool is_quiet(const HostThread& t, uintptr_t address, uintptr_t size) {
@@ -429,10 +548,6 @@ class OnlineHost {
     ++t.accesses;
     ++t.atomics;
     pass_time(t);
-    if constexpr (kGlances && kSamples) {
-      decltype(real()) value{};
-      if (op == Op::AtomicLoad && load_idly(t, address, real, value)) return value;
-    }
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
     const depot::Id a = describe(t, pc, packed(op, size));
@@ -452,7 +567,7 @@ class OnlineHost {
         return value;
       };
       if (op == Op::AtomicLoad) return operate();
-      const Change change(*object);
+      const ChangeOf<Atomic> change(*object);
       return operate();
     }();
     if (!tells_inside && op == Op::AtomicLoad) tell_atomic(t, address, size, op, a);
@@ -474,7 +589,7 @@ class OnlineHost {
     {
       Line line(address);
       auto& object = line.template get<Atomic>(address, *t.arena);
-      const Change change(object);
+      const ChangeOf<Atomic> change(object);
       done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
@@ -495,6 +610,7 @@ class OnlineHost {
     t->tree = tree::table_for(info->id, t->tree);
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
+    t->env.owner = info->id;
     if constexpr (kSamples) {
       t->period = sampling::period();
       t->env.sampling = sampling::is_on(t->period);
@@ -603,15 +719,34 @@ class OnlineHost {
   }
   static void tell_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     if ((writes(op) ? t.ignore_writes : t.ignore_reads) != 0 || is_spared(t, address, size)) return;
+    if constexpr (kHolds) {
+      if (!t.env.sampling && (address & 7) + size <= 8) return tell_between_periods(t, address, size, op, a);
+    }
+    visit_atomic(t, address, size, op, a);
+    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+  static void tell_between_periods(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
+    const Cell& cell = hot_cell(address);
+    const typename Store::Sight before = Store::sight(cell);
+    const unsigned visited = visit_atomic(t, address, size, op, a);
+    if (t.env.settled != visited || t.env.found_count != 0 || !before.is_clear() || Store::sight(cell) != before)
+      return;
+    settled_atomic(t, address, size, op) = {access_key(address, size, op), before, D::snapshot(t.state).version};
+  }
+  // How many variables the memory was.
+  static unsigned visit_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
+    unsigned visited = 0;
+    t.env.settled = 0;
     // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
         writes(op) ? D::atomic_write(t.state, x, Store::access(a), t.env)
                    : D::atomic_read(t.state, x, Store::access(a), t.env);
+        ++visited;
       });
     });
-    if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+    return visited;
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) {
@@ -621,6 +756,7 @@ class OnlineHost {
     t.renew();
   }
 
+  static constexpr unsigned kTries = 32;  // while others are at the object
   static constexpr uintptr_t kMarkWhole = uintptr_t{64} << 10;
 
   static uint32_t packed(Op op, uintptr_t size) {
@@ -715,6 +851,7 @@ class OnlineHost {
   }
   template <class T>
   static void forget_as(HostThread& t, Line& line, Object* o) {
+    ChangeOf<T>::begin(*o);
     line.remove(o);
     D::forget(static_cast<T*>(o)->state, t.env);
     t.arena->deallocate_object(static_cast<T*>(o), sizeof(T));

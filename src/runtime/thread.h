@@ -109,6 +109,7 @@ struct Thread {
   // Locks whose initialization this thread's first use was checked against (intercept/lock_memory.h).
   static constexpr uint32_t kMetLocks = 64;
   uintptr_t met_locks[kMetLocks];
+  uintptr_t& met_lock(uintptr_t address) { return met_locks[(address >> 3 ^ address >> 9) % kMetLocks]; }
 
   KnownAccess known[1024];
   KnownStack known_stacks[512];
@@ -173,11 +174,12 @@ inline bool hold_alone(Thread& t, uintptr_t lock, LockMode mode) {
   t.locks_changed = true;
   return true;
 }
-inline bool let_go_alone(Thread& t, uintptr_t lock) {
-  if (t.held_count != 1 || t.held[0].address != lock || t.held[0].depth != 1) return false;
+inline bool is_held_alone(const Thread& t, uintptr_t lock) {
+  return t.held_count == 1 && t.held[0].address == lock && t.held[0].depth == 1;
+}
+inline void let_go_alone(Thread& t) {
   t.held_count = 0;
   t.locks_changed = true;
-  return true;
 }
 [[gnu::noinline]] depot::Id held_locks_anew(Thread& t);
 inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_anew(t) : t.locks; }

@@ -131,10 +131,18 @@ class WatchHost {
            watch::slots::may_be_watched(address + size / 2);
   }
 
-  // Whether a lock means no more than that the thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
+  // Whether a lock means no more than that its thread synchronizes: nobody watches what is used of its memory, and nothing is sampled at the place
   // where it is used (intercept/lock_memory.h).
-  static bool is_mere_synchronization(uintptr_t memory, uintptr_t pc) {
-    return g_places[place_of(pc)] == 0 && !watch::slots::may_be_watched(memory);
+  static bool is_mere_order(Thread&, uintptr_t, uintptr_t used, uintptr_t pc) {
+    return g_places[place_of(pc)] == 0 && !watch::slots::may_be_watched(used);
+  }
+  static bool acquired_at_once(Thread& t, uintptr_t, LockMode) {
+    synchronize(t);
+    return true;
+  }
+  static bool released_at_once(Thread& t, uintptr_t, LockMode) {
+    synchronize(t);
+    return true;
   }
 
  private:

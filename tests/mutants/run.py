@@ -30,6 +30,7 @@ ABOUT = {
     "clockrace": "*/clockrace:ClockRace*",
     "pacer": "Pacer*",
     "timeless": "Pacer*",
+    "idle": "Idle*",
     "tree": "Tree*",
     "literace": "LiteRace*:*Samplers*",
     "carisma": "Carisma*:*Samplers*",
@@ -44,6 +45,8 @@ ABOUT = {
 # The same for what property tests cannot see: what to build, the unit tests, the programs.
 INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
+    "glance": (["unit_tests"], "GlanceTest.*", ""),
+    "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }

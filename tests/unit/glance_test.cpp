@@ -42,6 +42,13 @@ struct Other : Object {
 
 constexpr uintptr_t kAddress = 0x7000'0000'0040;
 
+// Without any memory of where objects are.
+template <class T>
+Glance<T> look(uintptr_t address) {
+  Object* nowhere = nullptr;
+  return {address, nowhere};
+}
+
 class GlanceTest : public testing::Test {
  protected:
   // Nobody's memory from here on.
@@ -49,20 +56,20 @@ class GlanceTest : public testing::Test {
   Arena arena_{};
 };
 
-TEST_F(GlanceTest, NothingIsKnownOfMemoryWithoutAChunk) { EXPECT_FALSE(Glance<Counter>(kAddress).is_clear()); }
+TEST_F(GlanceTest, NothingIsKnownOfMemoryWithoutAChunk) { EXPECT_FALSE(look<Counter>(kAddress).is_clear()); }
 
 TEST_F(GlanceTest, SeesThatThereIsNoneUntilThereIsOne) {
   {
     Line line(kAddress);
   }
-  const Glance<Counter> glance(kAddress);
+  const Glance<Counter> glance = look<Counter>(kAddress);
   EXPECT_TRUE(glance.is_clear());
   EXPECT_EQ(glance.object(), nullptr);
   EXPECT_TRUE(glance.holds());
   {
     Line line(kAddress);
     EXPECT_FALSE(glance.holds()) << "somebody is about to add one";
-    EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+    EXPECT_FALSE(look<Counter>(kAddress).is_clear());
     line.add<Counter>(kAddress, arena_);
   }
   EXPECT_FALSE(glance.holds());
@@ -77,8 +84,8 @@ TEST_F(GlanceTest, FindsItsKindAndAddressAmongOthers) {
     counter = &line.add<Counter>(kAddress, arena_);
     line.add<Other>(kAddress + 16, arena_);
   }
-  EXPECT_EQ(Glance<Counter>(kAddress).object(), counter);
-  EXPECT_EQ(Glance<Counter>(kAddress + 16).object(), nullptr);
+  EXPECT_EQ(look<Counter>(kAddress).object(), counter);
+  EXPECT_EQ(look<Counter>(kAddress + 16).object(), nullptr);
 }
 
 TEST_F(GlanceTest, ALongListIsNotSearched) {
@@ -87,7 +94,7 @@ TEST_F(GlanceTest, ALongListIsNotSearched) {
     line.add<Counter>(kAddress, arena_);
     for (int i = 0; i < 20; ++i) line.add<Other>(kAddress, arena_);
   }
-  EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+  EXPECT_FALSE(look<Counter>(kAddress).is_clear());
 }
 
 TEST_F(GlanceTest, DoesNotHoldOverAChange) {
@@ -96,18 +103,18 @@ TEST_F(GlanceTest, DoesNotHoldOverAChange) {
     Line line(kAddress);
     counter = &line.add<Counter>(kAddress, arena_);
   }
-  const Glance<Counter> before(kAddress);
+  const Glance<Counter> before = look<Counter>(kAddress);
   EXPECT_TRUE(before.is_clear());
   EXPECT_TRUE(before.holds());
   {
     Line line(kAddress);
     EXPECT_TRUE(before.holds()) << "who has the Line need not change anything";
-    const Change change(*counter);
-    EXPECT_FALSE(Glance<Counter>(kAddress).is_clear());
+    const Change<> change(*counter);
+    EXPECT_FALSE(look<Counter>(kAddress).is_clear());
     EXPECT_FALSE(before.holds());
   }
   EXPECT_FALSE(before.holds());
-  EXPECT_TRUE(Glance<Counter>(kAddress).is_clear());
+  EXPECT_TRUE(look<Counter>(kAddress).is_clear());
 }
 
 // A writer counts in the object and in the program; readers compare the two.
@@ -123,7 +130,7 @@ TEST_F(GlanceTest, WhatWasSeenIsOfOneMoment) {
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       while (!over.load()) {
-        const Glance<Counter> glance(kAddress);
+        const Glance<Counter> glance = look<Counter>(kAddress);
         if (!glance.is_clear()) continue;
         const uint64_t count = __atomic_load_n(&glance.object()->count, __ATOMIC_RELAXED);
         const uint64_t value = in_program.load(std::memory_order_relaxed);
@@ -136,12 +143,106 @@ TEST_F(GlanceTest, WhatWasSeenIsOfOneMoment) {
   for (uint64_t i = 1; i <= 300'000 || held.load() < 1000; ++i) {
     Line line(kAddress);
     auto* counter = line.find<Counter>(kAddress);
-    const Change change(*counter);
+    const Change<> change(*counter);
     in_program.store(i, std::memory_order_relaxed);
     __atomic_store_n(&counter->count, i, __ATOMIC_RELAXED);
   }
   over = true;
   for (std::thread& t : readers) t.join();
+  EXPECT_EQ(wrong.load(), 0U);
+}
+
+TEST_F(GlanceTest, RemembersWhereItWasFound) {
+  Object* remembered = nullptr;
+  Counter* counter = nullptr;
+  {
+    Line line(kAddress);
+    counter = &line.add<Counter>(kAddress, arena_);
+    line.add<Counter>(kAddress + 8, arena_);
+  }
+  EXPECT_EQ(Glance<Counter>(kAddress, remembered).object(), counter);
+  EXPECT_EQ(remembered, counter);
+  EXPECT_EQ(Glance<Counter>(kAddress, remembered).object(), counter);
+  EXPECT_NE(Glance<Counter>(kAddress + 8, remembered).object(), counter) << "that is another's address";
+  EXPECT_EQ(Glance<Other>(kAddress, remembered).object(), nullptr) << "and another kind";
+}
+
+// It is still remembered while its memory goes, and when another object is in its place.
+TEST_F(GlanceTest, DoesNotTakeWhatIsGoneForAnObject) {
+  Object* remembered = nullptr;
+  Line line(kAddress);
+  Counter& counter = line.add<Counter>(kAddress, arena_);
+  remembered = &counter;
+  const Glance<Counter> before(kAddress, remembered);
+  EXPECT_TRUE(before.is_clear());
+  Change<>::begin(counter);
+  EXPECT_FALSE(before.holds());
+  EXPECT_FALSE(Glance<Counter>(kAddress, remembered).is_clear());
+  line.remove(&counter);
+  arena_.deallocate_object(&counter, sizeof(Counter));
+  EXPECT_NE(Glance<Counter>(kAddress, remembered).object(), &counter);
+  remembered = &counter;
+  ASSERT_EQ(&line.add<Counter>(kAddress + 8, arena_), &counter) << "no longer the same place: the test shows nothing";
+  EXPECT_NE(Glance<Counter>(kAddress, remembered).object(), &counter);
+  EXPECT_FALSE(before.holds());
+}
+
+TEST_F(GlanceTest, AHoldLeavesNoTrace) {
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+  }
+  const Glance<Counter> before = look<Counter>(kAddress);
+  {
+    const Hold hold(before);
+    EXPECT_TRUE(hold);
+    EXPECT_FALSE(before.holds());
+    EXPECT_FALSE(look<Counter>(kAddress).is_clear());
+    EXPECT_FALSE(Hold(before)) << "it is held";
+  }
+  EXPECT_TRUE(before.holds());
+  {
+    Line line(kAddress);
+    const Change<true> change(*line.find<Counter>(kAddress));
+  }
+  EXPECT_FALSE(Hold(before)) << "it has changed";
+  EXPECT_TRUE(look<Counter>(kAddress).is_clear());
+}
+
+// Two parts of a change that a hold must not come between.
+TEST_F(GlanceTest, AHoldAndAChangeExcludeEachOther) {
+  std::atomic<bool> over = false;
+  std::atomic<uint64_t> held = 0, wrong = 0;
+  uint64_t in_program = 0;
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+  }
+  std::vector<std::thread> holders;
+  for (int i = 0; i < 2; ++i) {
+    holders.emplace_back([&] {
+      Object* remembered = nullptr;
+      while (!over.load()) {
+        const Glance<Counter> glance(kAddress, remembered);
+        if (!glance.is_clear()) continue;
+        const Hold hold(glance);
+        if (!hold) continue;
+        wrong += glance.object()->count != in_program ? 1 : 0;
+        ++in_program;  // and not lost
+        --in_program;
+        ++held;
+      }
+    });
+  }
+  for (uint64_t i = 1; i <= 100'000 || held.load() < 1000; ++i) {
+    Line line(kAddress);
+    auto* counter = line.find<Counter>(kAddress);
+    const Change<true> change(*counter);
+    ++counter->count;
+    ++in_program;
+  }
+  over = true;
+  for (std::thread& t : holders) t.join();
   EXPECT_EQ(wrong.load(), 0U);
 }
 
@@ -153,7 +254,7 @@ TEST_F(GlanceTest, WhatIsGoneIsStillAnObject) {
   }
   std::thread reader([&] {
     while (!over.load()) {
-      const Glance<Counter> glance(kAddress);
+      const Glance<Counter> glance = look<Counter>(kAddress);
       if (!glance.is_clear() || glance.object() == nullptr) continue;
       const bool is_counter = glance.object()->kind == Counter::kKind;
       if (glance.holds() && !is_counter) std::abort();

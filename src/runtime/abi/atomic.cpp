@@ -85,12 +85,16 @@ T load_value(const volatile T* a) {
 template <class H>
 concept LeavesOrderToTheCpu = requires { H::synchronizing_thread(uintptr_t{}, 0U); };
 
+// One that may make an operation without more ado, where it means nothing to the detector.
+template <class H>
+concept MakesIdly = H::kHolds;
+
 // Always true: an operation has a result.
 template <class T>
 bool store_value(volatile T* a, T value, int order) {
   if constexpr (sizeof(T) == 16) {
     modify<T>(a, [value](T) { return value; });
-  } else if (LeavesOrderToTheCpu<Host> && order_of(order) != MemoryOrder::SeqCst) {
+  } else if (order_of(order) != MemoryOrder::SeqCst) {
     __atomic_store_n(a, value, __ATOMIC_RELEASE);
   } else {
     __atomic_store_n(a, value, __ATOMIC_SEQ_CST);
@@ -111,14 +115,26 @@ template <class H, class T, class Real>
   return told<H>(a, op, order, pc, real);
 }
 
+template <class H, class T, class Value, class Real>
+[[gnu::always_inline]] inline bool made_idly(volatile T* a, Op op, int order, Real real, Value& value) {
+  Thread* t = self;
+  return t != nullptr && !t->is_outside &&
+         H::make_idly(of(*t), address_of(a), sizeof(T), op, order_of(order), real, value);
+}
+
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
-  if constexpr (!LeavesOrderToTheCpu<H>)
+  if constexpr (MakesIdly<H>) {
+    decltype(real(a)) value{};
+    const auto here = [=] { return real(a); };
+    return made_idly<H>(a, op, order, here, value) ? value : told_out_of_line<H>(a, op, order, pc, real);
+  } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return told<H>(a, op, order, pc, real);
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]]
+  } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
     return H::unwatched_atomic(*t, op, order_of(order), [=] { return real(a); });
-  else
+  } else {
     return told_out_of_line<H>(a, op, order, pc, real);
+  }
 }
 
 template <class T>
@@ -151,12 +167,19 @@ template <class H, class T, class Real>
 
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline bool compare_by(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
-  if constexpr (!LeavesOrderToTheCpu<H>)
+  if constexpr (MakesIdly<H>) {
+    bool done = false;  // a load, if not; then it is idle as well
+    const auto here = [=] { return real(a); };
+    return made_idly<H>(a, Op::AtomicRmw, success, here, done)
+               ? done
+               : compare_told_out_of_line<H>(a, success, failure, pc, real);
+  } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return compare_told<H>(a, success, failure, pc, real);
-  else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]]
+  } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
     return H::unwatched_compare_exchange(*t, order_of(success), order_of(failure), [=] { return real(a); });
-  else
+  } else {
     return compare_told_out_of_line<H>(a, success, failure, pc, real);
+  }
 }
 
 template <class T>

@@ -31,7 +31,7 @@ uintptr_t first_use_of(const volatile T* object) {
 template <class T>
 void about_to_use(Thread& t, T* object, uintptr_t pc) {
   const uintptr_t address = address_of(object);
-  uintptr_t& met = t.met_locks[(address >> 3 ^ address >> 9) % Thread::kMetLocks];
+  uintptr_t& met = t.met_lock(address);
   if (met == address || !counts(t, pc)) return;
   met = address;
   note_read(t, reinterpret_cast<const char*>(first_use_of(object)), 1, pc);

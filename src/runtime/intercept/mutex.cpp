@@ -60,36 +60,46 @@ template <class Lock, class Real>
   return result;
 }
 
+// The thread, where a lock is to the host no more than the order it makes: what its memory has seen does not matter. Null where it does.
 template <class H>
-void synchronize(Thread& t) {
-  if constexpr (requires { H::synchronize(t); }) H::synchronize(t);
-}
-// The thread, where a lock means no more to the host than that its thread synchronizes; null where it does.
-template <class H>
-Thread* synchronizing_thread(uintptr_t lock, uintptr_t pc) {
-  if constexpr (requires { H::is_mere_synchronization(lock, pc); }) {
+Thread* synchronizing_thread(uintptr_t lock, uintptr_t used, uintptr_t pc) {
+  if constexpr (requires(Thread& t) { H::is_mere_order(t, lock, used, pc); }) {
     Thread* t = self;
-    return t != nullptr && t->inside == 0 && H::is_mere_synchronization(lock, pc) ? t : nullptr;
+    return t != nullptr && t->inside == 0 && H::is_mere_order(*t, lock, used, pc) ? t : nullptr;
   }
   return nullptr;
 }
+// Whether that is told already.
+template <class H>
+bool acquired_at_once(Thread& t, uintptr_t lock, LockMode mode) {
+  if constexpr (requires { H::acquired_at_once(t, lock, mode); }) return H::acquired_at_once(t, lock, mode);
+  return false;
+}
+template <class H>
+bool released_at_once(Thread& t, uintptr_t lock, LockMode mode) {
+  if constexpr (requires { H::released_at_once(t, lock, mode); }) return H::released_at_once(t, lock, mode);
+  return false;
+}
 
 // Called last, so that the usual way saves few registers.
-[[gnu::noinline]] int tell_if_taken(int result, Thread& t, uintptr_t lock, LockMode mode, uintptr_t pc) {
-  if (is_taken(result)) lock_taken(t, lock, mode, pc);
+template <class Lock>
+[[gnu::noinline]] int tell_if_taken(int result, Thread& t, Lock* lock, LockMode mode, uintptr_t pc) {
+  if (!is_taken(result)) return result;
+  lock_taken(t, address_of(lock), mode, pc);
+  lock_memory::used(t, lock, pc);
   return result;
 }
 
 template <class Lock, class Real>
 [[gnu::always_inline]] inline int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
-  Thread* t = synchronizing_thread<Host>(lock_memory::first_use_of(lock), pc);
+  Thread* t = synchronizing_thread<Host>(address_of(lock), lock_memory::first_use_of(lock), pc);
   if (t == nullptr) [[unlikely]]
     return take_and_tell(lock, mode, pc, real);
   const int result = real();
-  if (result != 0 || !hold_alone(*t, address_of(lock), mode)) [[unlikely]]
-    return tell_if_taken(result, *t, address_of(lock), mode, pc);
-  synchronize<Host>(*t);
-  return 0;
+  if (result == 0 && acquired_at_once<Host>(*t, address_of(lock), mode) && hold_alone(*t, address_of(lock), mode))
+      [[likely]]
+    return 0;
+  return tell_if_taken(result, *t, lock, mode, pc);
 }
 
 // What destroying leaves, so that glibc refuses to lock it.
@@ -118,9 +128,11 @@ template <class Lock>
 
 template <class Lock>
 [[gnu::always_inline]] inline void giving_up(Lock* lock, uintptr_t pc) {
-  Thread* t = synchronizing_thread<Host>(address_of(lock), pc);
-  if (t == nullptr || !let_go_alone(*t, address_of(lock))) return tell_of_giving_up(lock, pc);
-  synchronize<Host>(*t);
+  const uintptr_t address = address_of(lock);
+  Thread* t = synchronizing_thread<Host>(address, address, pc);
+  if (t == nullptr || !is_held_alone(*t, address) || !released_at_once<Host>(*t, address, t->held[0].mode))
+    return tell_of_giving_up(lock, pc);
+  let_go_alone(*t);
 }
 
 template <class Lock>
