@@ -48,7 +48,7 @@ class Axis:
         rough = (high or 1) / 4
         power = 10 ** math.floor(math.log10(rough))
         step = next(s * power for s in (1, 2, 5, 10) if s * power >= rough * 0.999)
-        return [i * step for i in range(math.ceil(high / step - 1e-9) + 1 or 2)]
+        return [i * step for i in range(max(math.ceil(high / step - 1e-9), 1) + 1)]
 
     def scale(self, value):
         return math.log10(value) if self.log else value

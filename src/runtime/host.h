@@ -52,7 +52,7 @@ void end_callback(Thread& t, library::Call& call);
 
 // --- memory ---
 void access(Thread& t, uintptr_t address, uintptr_t size, bool write, uintptr_t pc);
-void begin_block(Thread& t, uintptr_t address, uintptr_t size);              // a new life: what was before is forgotten
+void begin_block(Thread& t, uintptr_t address, uintptr_t size);  // a new life: what was before is forgotten
 // Whether the end of a block of up to that size is anything to the detector; where it is not, it need not be told.
 bool is_end_noticed(uintptr_t address, uintptr_t most);
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc);  // a write to all of it, and its end

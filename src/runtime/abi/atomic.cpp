@@ -65,7 +65,7 @@ PF_CHANGE(Subtract, __atomic_fetch_sub, x - v)
 PF_CHANGE(And, __atomic_fetch_and, x& v)
 PF_CHANGE(Or, __atomic_fetch_or, x | v)
 PF_CHANGE(Xor, __atomic_fetch_xor, x ^ v)
-PF_CHANGE(Nand, __atomic_fetch_nand, ~(x & v))
+PF_CHANGE(Nand, __atomic_fetch_nand, ~(x& v))
 
 template <class Change, class T>
 T changed(volatile T* a, T v) {
