@@ -42,9 +42,10 @@ ABOUT = {
 }
 
 
-# The same for what property tests cannot see: what to build, the unit tests, the programs.
+# The same for what property tests cannot see: what to build, the tests of the first of these, the programs.
 INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
+    "compact": (["compact_tests"], "*", ""),
     "glance": (["unit_tests"], "GlanceTest.*", ""),
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
@@ -104,7 +105,7 @@ class Workshop:
         except subprocess.CalledProcessError as e:
             return "", "does not compile: " + next((l for l in e.output.split("\n") if "error:" in l), "?").strip()
         if inside:
-            return self.run(inside[1], traces, "unit_tests") or inside[2] and self.run_programs(inside[2]), ""
+            return self.run(inside[1], traces, inside[0][0]) or inside[2] and self.run_programs(inside[2]), ""
         # Those that are about it first, then the engines one by one: they notice most mutants, and soonest.
         about = next((tests for prefix, tests in ABOUT.items() if name.startswith(prefix)), "")
         complaint = self.run("*", traces, "papers_tests") or about and self.run(about, traces)
