@@ -49,13 +49,20 @@ uintptr_t through_linkage(uintptr_t target) {
   return is_instrumented(entry) ? *reinterpret_cast<const uintptr_t*>(entry) : target;
 }
 
+// What an instruction calls: directly, or through the table. 0 if it is no such call.
+uintptr_t called_at(const uint8_t* code) {
+  if (code[0] == 0xE8) return through_linkage(relative(address_of(code) + 1));
+  if (code[0] != 0xFF || code[1] != 0x15) return 0;
+  const uintptr_t entry = relative(address_of(code) + 2);
+  return is_instrumented(entry) ? *reinterpret_cast<const uintptr_t*>(entry) : 0;
+}
+
 }  // namespace
 
 Announced announced_before(uintptr_t pc) {
   constexpr uintptr_t kCall = 5, kFar = 96;
   for (uintptr_t at = pc - kCall - 1; pc - at < kFar && is_instrumented(at); --at) {
-    if (*reinterpret_cast<const uint8_t*>(at) != 0xE8) continue;
-    const EntryPoint* e = entry_point(through_linkage(relative(at + 1)));
+    const EntryPoint* e = entry_point(called_at(reinterpret_cast<const uint8_t*>(at)));
     if (e != nullptr) return {true, e->op, e->size};
   }
   return {false, Op::Read, 0};

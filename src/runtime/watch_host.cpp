@@ -375,8 +375,11 @@ Caught caught_before(uintptr_t pc, const watch::Sample& with) {
     return {writes || with.write, (site->flags & watch::Site::kKnown) != 0, begin, writes ? Op::Write : Op::Read,
             site->size};
   } else {
+    // The kernel tells of a trap with the tag that the breakpoint has by then, which may be a later sample's. If that one waits for
+    // a write, and this was none, the trap is not its own.
     const Announced call = announced_before(pc);
-    return {true, true, pc - 1, !with.write ? Op::Write : call.op, call.known ? call.size : with.length};
+    const bool is_its_own = with.write || !call.known || writes(call.op);
+    return {is_its_own, true, pc - 1, with.write ? call.op : Op::Write, call.known ? call.size : with.length};
   }
 }
 
