@@ -249,8 +249,7 @@ class OnlineHost {
         ++t->accesses;
         return true;
       }
-      const uint32_t period = __atomic_load_n(From::shared().period, __ATOMIC_RELAXED);
-      if (t->period != period || !sampling::is_on(period)) return false;
+      if (t->period != __atomic_load_n(From::shared().period, __ATOMIC_RELAXED)) return false;
     }
     const Cell* cell = &hot_cell(*From::shared().area, address);
     if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
@@ -350,8 +349,10 @@ class OnlineHost {
     const depot::Id id = describe(t, pc, what);
     const Deed deed = deed_of(of(t), pc, what);
     const auto visit = [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
-      if (!kIsNew && (same_epoch<kOp>(of(t), cell, mask) || Store::repeat(cell, deed.to(mask), of(t).env))) return;
-      access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
+      if (!kIsNew && same_epoch<kOp>(of(t), cell, mask)) return;
+      if (kIsNew || !Store::repeat(cell, deed.to(mask), of(t).env))
+        access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
+      note_history(of(t), cell, at);
     };
     if constexpr (kIsNew) {
       in_granule(address, size, visit);
@@ -662,13 +663,16 @@ class OnlineHost {
     const depot::Id a = describe(t, pc, what);
     const Deed deed = deed_of(t, pc, what);
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
-      if ((touched_only && Store::empty(cell)) || Store::repeat(cell, deed.to(mask), t.env)) return;
-      t.env.at = at;
-      visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
-        D::write(t.state, x, Store::access(a), t.env);
-        D::clear(x, t.env);  // what came before met the free, and meets nothing after it
-        D::write(t.state, x, Store::access(a), t.env);
-      });
+      if (touched_only && Store::empty(cell)) return;
+      if (!Store::repeat(cell, deed.to(mask), t.env)) {
+        t.env.at = at;
+        visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
+          D::write(t.state, x, Store::access(a), t.env);
+          D::clear(x, t.env);  // what came before met the free, and meets nothing after it
+          D::write(t.state, x, Store::access(a), t.env);
+        });
+      }
+      note_history(t, cell, at);
     };
     if (touched_only) {
       for_each_touched_granule(address, size, free_granule);
@@ -745,6 +749,7 @@ class OnlineHost {
                    : D::atomic_read(t.state, x, Store::access(a), t.env);
         ++visited;
       });
+      note_history(t, cell, at);
     });
     return visited;
   }
@@ -795,7 +800,6 @@ class OnlineHost {
   [[gnu::always_inline]] static void in_granule(uintptr_t begin, uintptr_t size, F&& f) {
     Cell& cell = cells(chunk(begin))[granule_index(begin)];
     f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
-    note_history(cell, begin);
   }
   template <class F>
   [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
@@ -805,12 +809,12 @@ class OnlineHost {
     for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
       Cell& cell = cells(chunk(g))[granule_index(g)];
       f(cell, mask_in(g, begin, end), g < begin ? begin : g);
-      note_history(cell, g);
     }
   }
 
-  [[gnu::always_inline]] static void note_history(const Cell& cell, uintptr_t address) {
-    if (kSamples && !Store::empty(cell)) quiet::disturb(address);
+  // After a rule: only in a period does a granule get history that it had not.
+  [[gnu::always_inline]] static void note_history(const HostThread& t, const Cell& cell, uintptr_t address) {
+    if (kSamples && t.env.sampling && !Store::empty(cell)) quiet::disturb(address);
   }
 
   // The same, but leaves out what surely has no history.
