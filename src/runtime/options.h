@@ -43,7 +43,7 @@ struct Options {
   bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own
-  bool near = true;  // hot code is copied to where the program can call it directly
+  bool near = true;       // hot code is copied to where the program can call it directly
 
   // Of the engines that watch with breakpoints; times in nanoseconds:
   bool breakpoints = true, symmetric = false;
