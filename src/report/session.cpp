@@ -250,7 +250,8 @@ void Session::add_filter(const RawSummary::Filter& of_process, uint64_t dropped)
 void Session::add_sampling(const RawSummary& line) {
   work_ += line.work;
   sampled_work_ += line.sampled_work;
-  Sampling sum = sums_.sampling.value_or(Sampling{});
+  Sampling sum;
+  if (sums_.sampling) sum = *sums_.sampling;
   if (line.rate) sum.asked = share(*line.rate);
   sum.effective = work_ == 0 ? 0 : static_cast<double>(sampled_work_) / static_cast<double>(work_);
   sum.accesses += line.accesses;

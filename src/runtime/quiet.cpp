@@ -44,7 +44,8 @@ void set_period(bool on) {
   if (on && g_in_period[0] == 0) {
     for (uint8_t& byte : g_in_period) byte = 1;
   }
-  __atomic_store_n(&g_of_blocks, on ? g_in_period : g_counts, __ATOMIC_RELEASE);
+  const uint8_t* const of_blocks = on ? g_in_period : g_counts;
+  __atomic_store_n(&g_of_blocks, of_blocks, __ATOMIC_RELEASE);
 }
 
 void disturb(uintptr_t address) {

@@ -44,6 +44,7 @@ void on_other_thread(F f) {
     clock.seen = g_samples_taken;
     my_clock = &clock;
     f(clock);
+    my_clock = nullptr;
   }).join();
 }
 
