@@ -18,7 +18,7 @@ namespace pf::watch {
 namespace {
 
 // What the handler of the process does; a thread has its clock, as in a host.
-thread_local Clock* my_clock = nullptr;
+thread_local Clock* volatile my_clock = nullptr;  // for the handler
 std::atomic<int> races, traps;
 std::atomic<uint64_t> last_access;
 
