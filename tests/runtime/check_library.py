@@ -85,7 +85,7 @@ def near_faults(library):
         if not match:
             continue
         instruction, operands = match[1], line[match.end(1):]
-        relative = re.search(r"\(%rip\)\s+# ([0-9a-f]+)", operands)
+        relative = re.search(r"\(%rip\).*# ([0-9a-f]+)", operands)
         direct = re.match(r"\s+([0-9a-f]+) <", operands) if instruction.startswith(("j", "call")) else None
         if instruction.startswith("call"):
             yield f"code that may be copied calls: {line.strip()}"
