@@ -7,9 +7,7 @@
 #include "runtime/instrumented.h"
 #include "runtime/near.h"
 
-#define PF_DECLARE(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*);
-#define PF_DECLARE_PC(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*, void*);
-PF_ALL_ACCESSES(PF_DECLARE, PF_DECLARE_PC)
+PF_DECLARE_ALL_ACCESSES
 
 namespace pf::rt {
 namespace {

@@ -26,3 +26,8 @@
   PF_UNALIGNED_OF(4, PLAIN)                                                                                            \
   PF_UNALIGNED_OF(8, PLAIN)                                                                                            \
   PF_UNALIGNED_OF(16, PLAIN)
+
+// Declares them all.
+#define PF_DECLARE(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*);
+#define PF_DECLARE_PC(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*, void*);
+#define PF_DECLARE_ALL_ACCESSES PF_ALL_ACCESSES(PF_DECLARE, PF_DECLARE_PC)

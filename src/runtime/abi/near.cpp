@@ -6,9 +6,7 @@
 #include "runtime/abi/calls.h"
 #include "runtime/abi/hot.h"
 
-#define PF_DECLARE(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*);
-#define PF_DECLARE_PC(NAME, OP, SIZE) extern "C" void __tsan_##NAME(void*, void*);
-PF_ALL_ACCESSES(PF_DECLARE, PF_DECLARE_PC)
+PF_DECLARE_ALL_ACCESSES
 extern "C" void __tsan_func_entry(void*);
 extern "C" void __tsan_func_exit();
 

@@ -2,15 +2,11 @@
 // thread or a signal that tells of it.
 // RUN: %cxx -O1 %s -o %t && %norace %t
 // RUN: %with "djit shb multilock" %norace %t
+#include "aio/file.h"
 #include "order.h"
-#include <aio.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 char buffer[64];
 int fd, told;
@@ -27,7 +23,7 @@ void prepare(int operation) {
   buffer[0]++;
 }
 bool finish() {
-  while (aio_error(&request) == EINPROGRESS) usleep(100);
+  wait_for_end(&request);
   buffer[1]++;
   return aio_return(&request) == sizeof buffer;
 }
@@ -39,9 +35,7 @@ void by_thread(sigval) {
 void by_signal(int, siginfo_t*, void*) { buffer[3]++, told++; }
 
 int main() {
-  char name[] = "/tmp/photofinish-aio-XXXXXX";
-  fd = mkstemp(name);
-  unlink(name);
+  fd = nameless_file();
   sem_init(&done, 0, 0);
 
   prepare(LIO_WRITE);

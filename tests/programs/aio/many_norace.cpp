@@ -1,10 +1,7 @@
 // Many operations at a time, of several threads.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+#include "aio/file.h"
 #include "order.h"
-#include <aio.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 constexpr int kAtOnce = 80;
 int fd;
@@ -31,9 +28,7 @@ void* operate(void*) {
 }
 
 int main() {
-  char name[] = "/tmp/photofinish-aio-XXXXXX";
-  fd = mkstemp(name);
-  unlink(name);
+  fd = nameless_file();
   pthread_t threads[3];
   for (auto& t : threads) pthread_create(&t, nullptr, operate, nullptr);
   for (auto& t : threads) pthread_join(t, nullptr);

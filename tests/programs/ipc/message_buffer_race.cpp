@@ -1,11 +1,8 @@
 // To send is to read the buffer, to receive is to write it: of the message's length, not of the room there was.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+#include "ipc/queue.h"
 #include "order.h"
-#include <fcntl.h>
-#include <mqueue.h>
-#include <stdio.h>
 #include <sys/msg.h>
-#include <unistd.h>
 
 struct Message {
   long type;
@@ -17,14 +14,9 @@ int old_queue;
 mqd_t queue;
 
 int main() {
-  char name[64];
-  snprintf(name, sizeof name, "/photofinish-%d", getpid());
-  mq_attr attributes = {};
-  attributes.mq_maxmsg = 4;
-  attributes.mq_msgsize = 16;
-  queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+  queue = own_queue(16);
   old_queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-  if (queue < 0 || old_queue < 0 || mq_unlink(name)) return 1;
+  if (queue < 0 || old_queue < 0) return 1;
   in_turn(
       [] {
         mq_send(queue, sent, 6, 0);

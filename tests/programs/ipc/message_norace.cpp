@@ -1,13 +1,10 @@
 // A message orders its sender before its receiver, in a queue of POSIX or of System V.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+#include "ipc/queue.h"
 #include "order.h"
-#include <fcntl.h>
-#include <mqueue.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/msg.h>
 #include <time.h>
-#include <unistd.h>
 
 struct Message {
   long type;
@@ -18,14 +15,10 @@ mqd_t queue;
 const timespec kNever = {1L << 40, 0};
 
 int main() {
-  char name[64];
-  snprintf(name, sizeof name, "/photofinish-%d", getpid());
-  mq_attr attributes = {};
-  attributes.mq_maxmsg = 4;
-  attributes.mq_msgsize = 16;
-  queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+  queue = own_queue(16);
   old_queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
-  if (queue < 0 || old_queue < 0 || mq_unlink(name) || mq_getattr(queue, &attributes)) return 1;
+  mq_attr attributes;
+  if (queue < 0 || old_queue < 0 || mq_getattr(queue, &attributes)) return 1;
   together(
       [] {
         shared = 1;

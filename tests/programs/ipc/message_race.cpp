@@ -1,12 +1,9 @@
 // What the sender does after its message is not ordered by it.
 // RUN: %cxx -O1 -DPOSIX %s -o %t1 && %race %t1 | %FileCheck %s
 // RUN: %cxx -O1 %s -o %t2 && %race %t2 | %FileCheck %s
+#include "ipc/queue.h"
 #include "order.h"
-#include <fcntl.h>
-#include <mqueue.h>
-#include <stdio.h>
 #include <sys/msg.h>
-#include <unistd.h>
 
 struct Message {
   long type;
@@ -15,16 +12,7 @@ struct Message {
 int shared, queue;  // CHECK: race: write-write on global shared of 4 bytes
 
 #ifdef POSIX
-bool make() {
-  char name[64];
-  snprintf(name, sizeof name, "/photofinish-%d", getpid());
-  mq_attr attributes = {};
-  attributes.mq_maxmsg = 4;
-  attributes.mq_msgsize = sizeof(Message);
-  queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
-  mq_unlink(name);
-  return queue >= 0;
-}
+bool make() { return (queue = own_queue(sizeof(Message))) >= 0; }
 void send(const Message& m) { mq_send(queue, reinterpret_cast<const char*>(&m), sizeof m, 0); }
 void receive(Message& m) { mq_receive(queue, reinterpret_cast<char*>(&m), sizeof m, nullptr); }
 void remove() { mq_close(queue); }

@@ -5,18 +5,11 @@
 #include <stdint.h>
 
 #include "order.h"
+#include "sampling/sampled.h"
 
-extern "C" void AnnotateSampling(const char* file, int line, int on);
 extern "C" void __tsan_unaligned_write8(void* p);
 
 namespace {
-
-template <class F>
-void sampled(F f) {
-  AnnotateSampling(__FILE__, __LINE__, 1);
-  f();
-  AnnotateSampling(__FILE__, __LINE__, 0);
-}
 
 void look_around(volatile uint64_t* block) {
   for (int round = 0; round < 10000; ++round) block[1 + round % 30] = 1;

@@ -2,19 +2,7 @@
 // in between must be met all the same, though it changes the history in its place.
 // RUN: %cxx -O1 %s -o %t && %with pacer,rate=0 %race %t | %FileCheck %s --implicit-check-not=race:
 #include "order.h"
-
-extern "C" void AnnotateSampling(const char* file, int line, int on);
-
-namespace {
-
-template <class F>
-void sampled(F f) {
-  AnnotateSampling(__FILE__, __LINE__, 1);
-  f();
-  AnnotateSampling(__FILE__, __LINE__, 0);
-}
-
-}  // namespace
+#include "sampling/sampled.h"
 
 alignas(4096) long loaded, stored, counted;
 
