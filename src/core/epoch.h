@@ -7,10 +7,11 @@
 
 namespace pf {
 
-template <class Raw, unsigned kClockBits>
+template <class Raw, unsigned kBitsOfClock>
 class BasicEpoch {
  public:
   using Clock = uint32_t;
+  static constexpr unsigned kClockBits = kBitsOfClock;
   static_assert(kClockBits <= 32 && kClockBits < sizeof(Raw) * 8);
   static constexpr Clock kMaxClock = static_cast<Clock>((uint64_t{1} << kClockBits) - 1);
   static constexpr uint64_t kMaxSlots = uint64_t{1} << (sizeof(Raw) * 8 - kClockBits);

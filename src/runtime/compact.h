@@ -1,20 +1,24 @@
 // How the history of a granule is kept for FastTrack: as a few words of 64 bits, two of them in its cell, which is enough
 // for most of memory.
 //
-//   mark    ┌ accesses, 22 bits ┬ slot, 9 ┬ clock, 23 ┬ write? 1 ┬ flag 0 ┬ bytes of the granule, 8 ┐
-//   readers ┌ generation, 22    ┬ number of the set, 32 ┬ 1 ─────┬ flag 1 ┬ bytes ──────────────────┐
-//   more    ┌ address / 16 ──────────────────┬ 0, size ─┬ 0 ─────┬ flag 1 ┬ 0 ──────────────────────┐
-//   pieces  ┌ address / 16 ──────────────────┬ 1 ───────┬ 0 ─────┬ flag 1 ┬ 0 ──────────────────────┐
+//   mark    ┌ accesses, 22 bits ┬ slot, 9 ┬ clock, 22 ┬ more? 1 ┬ write? 1 ┬ flag 0 ┬ bytes of the granule, 8 ┐
+//   readers ┌ generation, 22    ┬ number of the set, 31 ┬ 0 ────┬ 1 ───────┬ flag 1 ┬ bytes ──────────────────┐
+//   list    ┌ address / 16 ──────────────────┬ size ────┬ 0 ────┬ 0 ───────┬ flag 1 ┬ 0 ──────────────────────┐
+//   pieces  ┌ address / 16 ──────────────────┬ 0 ───────┬ 1 ────┬ 0 ───────┬ flag 1 ┬ 0 ──────────────────────┐
 //
-// A byte has at most one write mark, and one read mark or one set of concurrent readers (read_sets.h). Marks of one thread, epoch and
-// kind are one mark, which knows what touched which byte (groups.h). The first word of a cell is always a mark, of the latest
-// access if it can be, and its flag is the granule's lock; the second may be any of the four. "More" has the
-// other words, 4, 8 or 16 of them. Atomics and numbers that are too large for a mark are
-// kept in pieces: bytes with the same past, and FastTrack's own variable.
+// A byte has at most one write mark, and one read mark, those of two concurrent readers, or one set of concurrent readers (read_sets.h).
+// Marks of one thread, epoch and kind are one mark, which knows what touched which byte (groups.h). The first word of a cell is always a
+// mark, of the latest access if it can be; its flag is the granule's lock, and it tells whether there are more words than the
+// two of the cell. Those are in the granule's Rest, two again, or one and a list of 4, 8 or 16. The rests of a chunk are behind its cells: most
+// of them are never touched, and where they are, neighbours have theirs together. What a thread has in its present epoch is in the cell, so that its next access sees it.
+// Atomics and numbers that are too large for a mark are kept in pieces: bytes with the same past, and FastTrack's own variable.
 //
 // Variables of other detectors may be kept like that, too, if a CompactForm tells how they are made of words (compact_counts.h).
 #pragma once
+#include <utility>
+
 #include "detect/fasttrack.h"
+#include "runtime/chunks.h"
 #include "runtime/env.h"
 #include "runtime/groups.h"
 #include "runtime/spin.h"
@@ -35,6 +39,13 @@ class CompactStore {
   struct alignas(16) Cell {
     uint64_t mark[2];
   };
+  // Words that the cell has no room for.
+  struct alignas(16) Rest {
+    uint64_t mark[2];
+  };
+  static constexpr bool kIsDirect = Form::kIsDirect;
+  static constexpr uintptr_t kBytesPerGranule = sizeof(Cell) + sizeof(Rest);
+  static constexpr uintptr_t kRestsOffset = kGranulesPerChunk * sizeof(Cell);  // from a cell to its rest
 
   // What the hot path compares with: the thread's epoch as in a mark, and sets of readers that it is in at this epoch.
   struct Now {
@@ -69,6 +80,12 @@ class CompactStore {
     if (((wanted ^ word) & (kEpochMask | kFlag | kind | bytes)) == 0) return true;
     return kOp == Op::Read && (((now.known(word) | bytes) ^ word) & (~kBytes | bytes)) == 0;
   }
+  // Of a read, when each of two marks knows some of the bytes.
+  [[gnu::always_inline]] static bool both_are_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+    const Cell c = seen(cell);
+    const uint64_t others = ((now.epoch ^ c.mark[0]) & kEpochMask) | ((now.epoch ^ c.mark[1]) & (kEpochMask | kFlag));
+    return (others | (bytes & ~(c.mark[0] | c.mark[1]))) == 0;
+  }
   template <Op kOp>
   [[gnu::always_inline]] static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
     if (latest_is_same_epoch<kOp>(cell, bytes, now)) [[likely]]
@@ -90,7 +107,7 @@ class CompactStore {
   static Sight sight(const Cell& cell) {
     Sight s{{__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_ACQUIRE)}};
     if (is_kept(s.mark[1])) s.stamp = __atomic_load_n(&kept(s.mark[1])->stamp, __ATOMIC_RELAXED);
-    const bool is_told = (s.mark[0] & kFlag) == 0 && ((s.mark[1] & kFlag) == 0 || is_kept(s.mark[1]));
+    const bool is_told = (s.mark[0] & (kFlag | kMore)) == 0 && ((s.mark[1] & kFlag) == 0 || is_kept(s.mark[1]));
     return is_told ? s : Sight{};
   }
 
@@ -100,8 +117,7 @@ class CompactStore {
 
   // Soon to be visited: what the cell points at may be far away.
   [[gnu::always_inline]] static void expect(const Cell& cell) {
-    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
-    if ((word & (kFlag | kWrite)) == kFlag) __builtin_prefetch(more(word));
+    if ((__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) & kMore) != 0) __builtin_prefetch(rest(cell), 1);
   }
 
   // An access as marks have it; and f(access, byte) for each that a mark remembers of these bytes.
@@ -121,8 +137,7 @@ class CompactStore {
   // next. No lock: a granule that is being changed has the flag, and no outcome is remembered with that. A signal's handler may
   // have its own outcome put in place while this one is read; its deed is then another, and is looked at last.
   [[gnu::always_inline]] static bool repeat(Cell& cell, const Deed& deed, const OnlineEnv& env) {
-    const Cell old = {
-        {__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+    const Cell old = seen(cell);
     if ((old.mark[1] & kFlag) != 0) return false;  // never remembered
     const Outcome& known = env.outcomes[place_of(old, deed)];
     if (known.old[0] != old.mark[0] || known.old[1] != old.mark[1]) return false;
@@ -130,6 +145,24 @@ class CompactStore {
         {__atomic_load_n(&known.fresh[0], __ATOMIC_RELAXED), __atomic_load_n(&known.fresh[1], __ATOMIC_RELAXED)}};
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return known.deed == deed && replace(cell, old, fresh);
+  }
+
+  // What settle() does, without the lock, for the usual case: two marks before, two after. By a thread in a Scope. False if it is another case.
+  template <Op kOp>
+  [[gnu::always_inline]] static bool settle_at_once(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now,
+                                                    const typename D::Thread& t) {
+    const Cell old = seen(cell);
+    Cell fresh = {{mark_of<kOp>(bytes, a, now), 0}};
+    return fits_mark(a, now) && leave_pair(fresh, old, t) && replace(cell, old, fresh);
+  }
+  // The same for all bytes of two granules, which mostly have the same past. Of those that are left over, false.
+  template <Op kOp>
+  [[gnu::always_inline]] static bool settle_both_at_once(Cell* cells, OnlineEnv::Access a, const Now& now,
+                                                         const typename D::Thread& t) {
+    const Cell old = seen(cells[0]), other = seen(cells[1]);
+    if (old.mark[0] != other.mark[0] || old.mark[1] != other.mark[1] || !fits_mark(a, now)) return false;
+    Cell fresh = {{mark_of<kOp>(0xFF, a, now), 0}};
+    return leave_pair(fresh, old, t) && replace(cells[0], old, fresh) && replace(cells[1], old, fresh);
   }
 
   // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
@@ -141,10 +174,10 @@ class CompactStore {
     const Cell old = lock(cell);
     if (!fits || is_kept(old.mark[1])) [[unlikely]]
       return visit_pieces(cell, old, bytes, env, f);
-    if constexpr (Form::kSettles) {
-      const uint64_t mark = now.epoch | uint64_t{a.id} << kAccessBit | (writes(kOp) ? kWrite : 0) | bytes;
-      if (settle(cell, old, mark, deed, t, env)) [[likely]]
-        return;
+    if constexpr (kIsDirect) {
+      if (!settle(cell, old, mark_of<kOp>(bytes, a, now), t, env)) [[unlikely]]
+        visit_words(cell, old, bytes, env, f);
+      return;
     }
     if (!is_uniform(old, bytes)) [[unlikely]] {
       if (Form::visit_list(cell, old, bytes, env, f)) return;
@@ -176,29 +209,32 @@ class CompactStore {
   static void clear(Cell& cell, uint8_t bytes, OnlineEnv& env) {
     if (empty(cell)) return;
     const Cell old = lock(cell);
-    if (bytes == kBytes && (old.mark[1] & kFlag) == 0) return unlock(cell, 0, 0);
+    if (bytes == kBytes && is_two_marks(old)) return unlock(cell, 0, 0);
     if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
-    visit_words(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+    Words words;
+    const uint64_t list = load(words, cell, old);
+    for (unsigned i = 0; i < words.count; ++i) words.at[i] = without(words.at[i], bytes, env);
+    put(cell, words, list, env);
   }
 
  private:
   friend Form;
 
-  static constexpr unsigned kKindBit = 9, kClockBit = 10, kClockBits = 23, kSlotBits = 9;
+  static constexpr unsigned kKindBit = 9, kMoreBit = 10, kClockBit = 11, kClockBits = 22, kSlotBits = 9;
   static constexpr unsigned kSlotBit = kClockBit + kClockBits, kAccessBit = kSlotBit + kSlotBits;
-  static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << 8, kWrite = 1U << kKindBit;
+  static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << 8, kWrite = 1U << kKindBit, kMore = 1U << kMoreBit;
   static constexpr uint64_t kEpochMask = ((uint64_t{1} << (kClockBits + kSlotBits)) - 1) << kClockBit;
   static constexpr uint64_t kSlotMask = ((uint64_t{1} << kSlotBits) - 1) << kSlotBit;
   static constexpr uint64_t kSameMark = kEpochMask | kWrite | kFlag;  // equal in marks that are one
   static constexpr uint64_t kNoEpoch = ~uint64_t{0};
-  static constexpr uint64_t kMore = kFlag, kKept = kFlag | 1U << kClockBit;  // and an address above
+  static constexpr uint64_t kList = kFlag, kKept = kFlag | 1U << 10;  // and an address above
   static constexpr unsigned kPointerBit = 16, kRoomBit = 11;
-  static_assert(kAccessBit + groups::kCodeBits == 64);
-  static_assert(sets::kGenerationBits + 32 + kClockBit == 64);
+  static_assert(kAccessBit + groups::kCodeBits == 64 && kClockBits == Epoch::kClockBits);
+  static_assert(sets::kGenerationBits + sets::kNumberBits + kClockBit == 64);
 
   // --- words ---
 
-  static bool fits(Epoch e) { return e.clock() < 1U << kClockBits && index(e.slot()) < 1U << kSlotBits; }
+  static bool fits(Epoch e) { return index(e.slot()) < (1U << kSlotBits) - 1; }  // the last would look like kNoEpoch
   static uint64_t epoch_bits(Epoch e) {
     return uint64_t{index(e.slot())} << kSlotBit | uint64_t{e.clock()} << kClockBit;
   }
@@ -223,18 +259,28 @@ class CompactStore {
   }
 
   static bool is_readers(uint64_t word) { return (word & (kFlag | kWrite)) == (kFlag | kWrite); }
-  static bool is_more(uint64_t word) { return (word & ((1U << kRoomBit) - 1)) == kMore; }
+  static bool is_list(uint64_t word) { return (word & ((1U << kRoomBit) - 1)) == kList; }
   static bool is_kept(uint64_t word) { return (word & ((1U << kPointerBit) - 1)) == kKept; }
   static SetName readers(uint64_t word) {
-    return {static_cast<uint32_t>(word >> kClockBit), static_cast<uint32_t>(word >> kAccessBit)};
+    return {static_cast<uint32_t>(word >> kClockBit & ((1U << sets::kNumberBits) - 1)),
+            static_cast<uint32_t>(word >> kAccessBit)};
   }
   static uint64_t readers_word(SetName s) {
     return uint64_t{s.generation} << kAccessBit | uint64_t{s.id} << kClockBit | kFlag | kWrite;
   }
-  // The words of a granule with more than two: a byte has at most two, so sixteen are enough.
-  static uint64_t* more(uint64_t word) { return reinterpret_cast<uint64_t*>(word >> kPointerBit << 4); }
+  // Of `word`, what other bytes have had.
+  static uint64_t without(uint64_t word, uint64_t bytes, OnlineEnv& env) {
+    if ((word & kBytes & ~bytes) != 0) return word & ~bytes;
+    if (is_readers(word)) sets::release(readers(word), *env.arena);
+    return 0;
+  }
+  // Words that a granule's rest has no room for.
+  static uint64_t* list(uint64_t word) { return reinterpret_cast<uint64_t*>(word >> kPointerBit << 4); }
   static unsigned room(uint64_t word) { return 4U << (word >> kRoomBit & 3); }
-  static std::size_t more_bytes(uint64_t word) { return room(word) * sizeof(uint64_t); }
+  static std::size_t list_bytes(uint64_t word) { return room(word) * sizeof(uint64_t); }
+  static void forget_list(uint64_t word, OnlineEnv& env) {
+    if (word != 0) env.deallocate(list(word), list_bytes(word));
+  }
   static uint64_t pointer_word(const void* p, uint64_t kind) {
     return reinterpret_cast<uintptr_t>(p) >> 4 << kPointerBit | kind;
   }
@@ -244,12 +290,27 @@ class CompactStore {
   }
   static_assert(OnlineEnv::kOutcomes == 64);
 
+  static bool fits_mark(OnlineEnv::Access a, const Now& now) {
+    return now.epoch != kNoEpoch && a.id < 1U << groups::kCodeBits;
+  }
+  template <Op kOp>
+  static uint64_t mark_of(uint8_t bytes, OnlineEnv::Access a, const Now& now) {
+    return now.epoch | uint64_t{a.id} << kAccessBit | (writes(kOp) ? kWrite : 0) | bytes;
+  }
+
   // --- the usual case: two marks before, two after ---
 
+  // Each word for itself.
+  [[gnu::always_inline]] static Cell seen(const Cell& cell) {
+    return {{__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED), __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+  }
+  [[gnu::always_inline]] static bool is_two_marks(const Cell& c) {
+    return ((c.mark[0] & kMore) | (c.mark[1] & kFlag)) == 0;
+  }
   // Both words are marks, each of all these bytes or of none.
   [[gnu::always_inline]] static bool is_uniform(const Cell& c, uint64_t bytes) {
     const uint64_t first = c.mark[0] & bytes, second = c.mark[1] & bytes;
-    return (c.mark[1] & kFlag) == 0 && (first == 0 || first == bytes) && (second == 0 || second == bytes);
+    return is_two_marks(c) && (first == 0 || first == bytes) && (second == 0 || second == bytes);
   }
 
   struct Two {
@@ -288,51 +349,6 @@ class CompactStore {
 
   // --- any number of words ---
 
-  // Where all that an access meets comes before it, FastTrack's rules make the same of every byte: a write leaves only itself, a read
-  // itself and the last write. So the words are changed as they are, wherever their bytes end. False, and nothing is changed, where
-  // that is not so, or not all are marks.
-  [[gnu::noinline]] static bool settle(Cell& cell, const Cell& old, uint64_t mark, const Deed& deed,
-                                       const typename D::Thread& t, OnlineEnv& env) {
-    const uint64_t bytes = mark & kBytes;
-    uint64_t rest[Form::kMaxMore + 2];
-    unsigned count = 0;
-    const auto leave = [&](uint64_t word) __attribute__((always_inline)) {
-      if ((word & bytes) != 0) {
-        const bool is_own = ((word ^ mark) & (kSlotMask | kFlag)) == 0;
-        if (!is_own && ((word & kFlag) != 0 || !D::ordered(decode(word).epoch, t))) return false;
-        if ((mark & kWrite) != 0 || (word & kWrite) == 0) word &= ~bytes;
-        if ((word & kBytes) == 0) return true;
-      }
-      if (((word ^ mark) & kSameMark) != 0) {
-        rest[count++] = word;
-        return true;
-      }
-      mark = ((word ^ mark) & ~kBytes) == 0 ? word | mark : merged(word, mark);
-      return mark != 0;
-    };
-    if (old.mark[0] != 0 && !leave(old.mark[0])) return false;
-    if (!is_more(old.mark[1])) {
-      if (old.mark[1] != 0 && !leave(old.mark[1])) return false;
-      if (count <= 1 && (old.mark[1] & kFlag) == 0) {
-        const Cell fresh = {{mark, count == 0 ? 0 : rest[0]}};
-        remember(old, fresh, deed, env);
-        unlock(cell, fresh.mark[0], fresh.mark[1]);
-        return true;
-      }
-    } else {
-      const uint64_t* list = more(old.mark[1]);
-      for (unsigned i = 0, n = room(old.mark[1]); i < n && list[i] != 0; ++i) {
-        if (!leave(list[i])) return false;
-      }
-      if (count > Form::kMaxMore) return false;
-    }
-    put_all(cell, old.mark[1], mark, rest, count, env);
-    return true;
-  }
-  [[gnu::always_inline]] static void remember(const Cell& old, const Cell& fresh, const Deed& deed, OnlineEnv& env) {
-    env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {fresh.mark[0], fresh.mark[1]}, deed};
-  }
-
   struct Words {
     static constexpr unsigned kMax = Form::kMaxWords;
     unsigned count = 0, latest = 0;
@@ -345,7 +361,106 @@ class CompactStore {
       at[i] = word;
       return i;
     }
+    void push(uint64_t word) { at[count++] = word; }
   };
+
+  // What an access meets that is no race, FastTrack's rules leave or drop whole: a write leaves only itself; a read leaves itself, the last
+  // write, and the reads that are concurrent with it. So the words are changed as they are, wherever their bytes end. False, and nothing
+  // is changed, where there may be a race, or more readers than marks are for.
+  [[gnu::noinline]] static bool settle(Cell& cell, const Cell& old, uint64_t mark, const typename D::Thread& t,
+                                       OnlineEnv& env) {
+    const uint64_t bytes = mark & kBytes;
+    Words words;
+    const uint64_t list = load(words, cell, old);
+    uint64_t shared = 0;
+    if ((mark & kWrite) == 0 && !are_few_readers(words, mark, shared)) return false;
+    uint64_t gone[kFewSets];
+    unsigned count = 0, gone_count = 0;
+    for (unsigned i = 0; i < words.count; ++i) {
+      uint64_t word = words.at[i];
+      if ((word & bytes) != 0) {
+        const bool is_own = ((word ^ mark) & (kSlotMask | kFlag)) == 0;
+        if ((mark & kWrite) != 0) {
+          if (!is_own && !is_ordered(word, t)) return false;
+          word &= ~bytes;
+        } else if ((word & kWrite) != 0) {
+          if (!is_own && ((word & kFlag) != 0 || !is_ordered(word, t))) return false;
+        } else if (is_own) {
+          word &= ~bytes;
+        } else if (is_ordered(word, t)) {
+          word &= ~bytes | shared;
+        }
+        if ((word & kBytes) == 0) {
+          if ((word & kFlag) == 0) continue;
+          if (gone_count == kFewSets) return false;
+          gone[gone_count++] = word;
+          continue;
+        }
+      }
+      if (((word ^ mark) & kSameMark) != 0) {
+        words.at[count++] = word;
+        continue;
+      }
+      mark = ((word ^ mark) & ~kBytes) == 0 ? word | mark : merged(word, mark);
+      if (mark == 0) return false;
+    }
+    if (count > Form::kMaxMore) return false;
+    for (unsigned i = 0; i < gone_count; ++i) sets::release(readers(gone[i]), *env.arena);
+    words.count = count;
+    put_all(cell, old.mark[0] & kMore, list, mark, words, env);
+    return true;
+  }
+  static constexpr unsigned kFewSets = 4;
+  // Of two marks, one may be left beside the access that `fresh` begins with; false if that is not enough, or they are no two marks.
+  [[gnu::always_inline]] static bool leave_pair(Cell& fresh, const Cell& old, const typename D::Thread& t) {
+    if (!is_two_marks(old) || (old.mark[0] & kFlag) != 0) return false;
+    const uint64_t bytes = fresh.mark[0] & kBytes, are_reads = ~(old.mark[0] | old.mark[1] | fresh.mark[0]) & kWrite;
+    if (are_reads != 0 && (old.mark[0] & old.mark[1] & bytes) != 0) return false;  // of two readers
+    return leave(fresh, old.mark[0], bytes, t) && leave(fresh, old.mark[1], bytes, t);
+  }
+  [[gnu::always_inline]] static bool leave(Cell& fresh, uint64_t word, uint64_t bytes, const typename D::Thread& t) {
+    if ((word & bytes) != 0) {
+      const bool is_ordered = ((word ^ fresh.mark[0]) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
+      const bool conflicts = ((word | fresh.mark[0]) & kWrite) != 0;
+      if (!is_ordered && conflicts) return false;
+      if (is_ordered && ((word & ~fresh.mark[0]) & kWrite) == 0) word &= ~bytes;
+    }
+    if ((word & kBytes) == 0) return true;
+    if (((word ^ fresh.mark[0]) & kSameMark) == 0) {
+      fresh.mark[0] = ((word ^ fresh.mark[0]) & ~kBytes) == 0 ? word | fresh.mark[0] : merged(word, fresh.mark[0]);
+      return fresh.mark[0] != 0;
+    }
+    const bool has_room = fresh.mark[1] == 0;
+    fresh.mark[1] = word;
+    return has_room;
+  }
+  // All that the word is of comes before what t does now.
+  [[gnu::always_inline]] static bool is_ordered(uint64_t word, const typename D::Thread& t) {
+    return (word & kFlag) == 0 ? D::ordered(decode(word).epoch, t) : are_ordered(readers(word), t);
+  }
+  [[gnu::noinline]] static bool are_ordered(SetName set, const typename D::Thread& t) {
+    bool all = true;
+    ReadSet<OnlineEnv>::of(set).for_each([&](const Mark<OnlineEnv>& m) { all = all && D::ordered(m.epoch, t); });
+    return all;
+  }
+  // Whether marks can tell of a read and of those before it: no byte has then more than two. `shared`: bytes whose readers were not each
+  // after the last.
+  [[gnu::always_inline]] static bool are_few_readers(const Words& words, uint64_t mark, uint64_t& shared) {
+    uint64_t once = 0, others = 0, others_twice = 0;
+    for (unsigned i = 0; i < words.count; ++i) {
+      const uint64_t word = words.at[i], bytes = word & mark & kBytes;
+      if ((word & (kWrite | kFlag)) != 0) continue;
+      shared |= once & bytes;
+      once |= bytes;
+      if (((word ^ mark) & kSlotMask) == 0) continue;
+      others_twice |= others & bytes;
+      others |= bytes;
+    }
+    return others_twice == 0;
+  }
+  [[gnu::always_inline]] static void remember(const Cell& old, const Cell& fresh, const Deed& deed, OnlineEnv& env) {
+    env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {fresh.mark[0], fresh.mark[1]}, deed};
+  }
 
   // Bytes with the same past.
   struct Piece {
@@ -363,12 +478,12 @@ class CompactStore {
   template <class F>
   [[gnu::noinline]] static void visit_words(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
     Words words;
-    load(words, old);
-    if (Form::are_marks(words)) return visit_words_as<Marks>(cell, words, old.mark[1], bytes, env, f);
-    visit_words_as<Loaded>(cell, words, old.mark[1], bytes, env, f);
+    const uint64_t list = load(words, cell, old);
+    if (Form::are_marks(words)) return visit_words_as<Marks>(cell, words, list, bytes, env, f);
+    visit_words_as<Loaded>(cell, words, list, bytes, env, f);
   }
   template <class X, class F>
-  [[gnu::always_inline]] static void visit_words_as(Cell& cell, Words& words, uint64_t second, uint64_t bytes,
+  [[gnu::always_inline]] static void visit_words_as(Cell& cell, Words& words, uint64_t list, uint64_t bytes,
                                                     OnlineEnv& env, F&& f) {
     X x{};
     const uint64_t part = take(words, bytes, x, env);
@@ -377,7 +492,7 @@ class CompactStore {
     Form::note_joined(x, env);
     if (part != bytes) visit_rest(words, bytes & ~part, env, f);
     Form::add(words, x, part, env);
-    put(cell, words, second, env);
+    put(cell, words, list, env);
   }
   template <class F>
   [[gnu::noinline]] static void visit_rest(Words& words, uint64_t rest, OnlineEnv& env, F&& f) {
@@ -407,14 +522,24 @@ class CompactStore {
     put(cell, words, 0, env);
   }
 
-  static void load(Words& words, const Cell& old) {
-    if (old.mark[0] != 0) words.add(old.mark[0]);
-    if (is_more(old.mark[1])) {
-      const uint64_t* rest = more(old.mark[1]);
-      for (unsigned i = 0, n = room(old.mark[1]); i < n && rest[i] != 0; ++i) words.at[words.count++] = rest[i];
-    } else if (old.mark[1] != 0) {
-      words.add(old.mark[1]);
+  static Rest* rest(const Cell& cell) {
+    return reinterpret_cast<Rest*>(reinterpret_cast<uintptr_t>(&cell) + kRestsOffset);
+  }
+  // All words of a granule that is not in pieces; and the word of its list, if it has one.
+  [[gnu::always_inline]] static uint64_t load(Words& words, const Cell& cell, const Cell& old) {
+    if ((old.mark[0] & ~kMore) != 0) words.push(old.mark[0] & ~kMore);
+    if (old.mark[1] != 0) words.push(old.mark[1]);
+    return (old.mark[0] & kMore) == 0 ? 0 : load_rest(words, *rest(cell));
+  }
+  [[gnu::always_inline]] static uint64_t load_rest(Words& words, const Rest& rest) {
+    words.push(rest.mark[0]);
+    if (!is_list(rest.mark[1])) {
+      if (rest.mark[1] != 0) words.push(rest.mark[1]);
+      return 0;
     }
+    const uint64_t* more = list(rest.mark[1]);
+    for (unsigned i = 0, n = room(rest.mark[1]); i < n && more[i] != 0; ++i) words.push(more[i]);
+    return rest.mark[1];
   }
 
   // Takes from the words the largest part of `bytes` that has had the same accesses as the lowest of them.
@@ -457,8 +582,8 @@ class CompactStore {
     words.add(word);
   }
 
-  // Stores the words in the simplest form that holds them, in place of the second word that was. Unlocks.
-  static void put(Cell& cell, Words& words, uint64_t second, OnlineEnv& env) {
+  // Stores the words in the simplest form that holds them, in place of what the granule had. Unlocks.
+  static void put(Cell& cell, Words& words, uint64_t list, OnlineEnv& env) {
     uint64_t first = words.count != 0 && !is_readers(words.at[words.latest]) ? words.at[words.latest] : 0;
     if (first != 0) words.at[words.latest] = 0;
     unsigned count = 0;
@@ -473,35 +598,51 @@ class CompactStore {
     }
     words.count = count;
     if (count > Form::kMaxMore) [[unlikely]]
-      return keep_words(cell, words, first, second, env);
-    put_all(cell, second, first, words.at, count, env);
+      return keep_words(cell, words, first, list, env);
+    put_all(cell, cell.mark[0] & kMore, list, first, words, env);
   }
-  [[gnu::always_inline]] static void put_all(Cell& cell, uint64_t second, uint64_t first, const uint64_t* rest,
-                                             unsigned count, OnlineEnv& env) {
-    if (count > 1) return unlock(cell, first, put_more(rest, count, second, env));
-    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
-    unlock(cell, first, count == 0 ? 0 : rest[0]);
+  // `had_more`, `old_list`: what the granule had.
+  [[gnu::always_inline]] static void put_all(Cell& cell, uint64_t had_more, uint64_t old_list, uint64_t first,
+                                             Words& words, OnlineEnv& env) {
+    if (words.count <= 1) {
+      if (had_more != 0) *rest(cell) = {};
+      forget_list(old_list, env);
+      return unlock(cell, first, words.count == 0 ? 0 : words.at[0]);
+    }
+    bring_forward(first, words);
+    Rest& more = *rest(cell);
+    more.mark[0] = words.at[1];
+    if (words.count <= 3) [[likely]] {
+      more.mark[1] = words.count == 3 ? words.at[2] : 0;
+      forget_list(old_list, env);
+    } else {
+      more.mark[1] = put_list(words.at + 2, words.count - 2, old_list, env);
+    }
+    unlock(cell, first | kMore, words.at[0]);
   }
-  [[gnu::always_inline]] static uint64_t put_more(const uint64_t* rest, unsigned count, uint64_t second,
-                                                  OnlineEnv& env) {
-    if (!is_more(second) || room(second) < count) [[unlikely]]
-      second = larger(count, second, env);
-    uint64_t* list = more(second);
-    for (unsigned i = 0; i < count; ++i) list[i] = rest[i];
-    if (count < room(second)) list[count] = 0;
-    return second;
+  // What the thread has in its present epoch goes into the cell.
+  [[gnu::always_inline]] static void bring_forward(uint64_t first, Words& words) {
+    for (unsigned i = 1; i < words.count; ++i) {
+      if (((words.at[i] ^ first) & (kEpochMask | kFlag)) == 0) std::swap(words.at[0], words.at[i]);
+    }
   }
-  [[gnu::noinline]] static uint64_t larger(unsigned count, uint64_t second, OnlineEnv& env) {
-    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
-    const uint64_t size = (count > 4 ? 1U : 0U) + (count > 8 ? 1U : 0U);
-    return pointer_word(env.allocate((4U << size) * sizeof(uint64_t)), kMore | size << kRoomBit);
+  [[gnu::noinline]] static uint64_t put_list(const uint64_t* words, unsigned count, uint64_t old, OnlineEnv& env) {
+    if (old == 0 || room(old) < count) {
+      forget_list(old, env);
+      const uint64_t size = (count > 4 ? 1U : 0U) + (count > 8 ? 1U : 0U);
+      old = pointer_word(env.allocate((4U << size) * sizeof(uint64_t)), kList | size << kRoomBit);
+    }
+    uint64_t* to = list(old);
+    for (unsigned i = 0; i < count; ++i) to[i] = words[i];
+    if (count < room(old)) to[count] = 0;
+    return old;
   }
 
   // --- pieces ---
 
   // More words than a list may have.
-  [[gnu::noinline]] static void keep_words(Cell& cell, Words& words, uint64_t first, uint64_t second, OnlineEnv& env) {
-    if (is_more(second)) env.deallocate(more(second), more_bytes(second));
+  [[gnu::noinline]] static void keep_words(Cell& cell, Words& words, uint64_t first, uint64_t list, OnlineEnv& env) {
+    forget_list(list, env);
     if (first != 0) words.add(first);
     Pieces parts;
     take_all(words, 0, parts, env);
@@ -535,7 +676,7 @@ class CompactStore {
     if (env.settled != visited) __atomic_store_n(&pieces.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     if (count > Form::kMaxMore) return unlock(cell, 0, old.mark[1]);
     Pieces parts;
-    take_apart(old, bytes, parts, env);
+    take_apart(cell, old, bytes, parts, env);
     put_together(cell, parts, env);
   }
 
@@ -553,7 +694,7 @@ class CompactStore {
   template <class F>
   [[gnu::noinline]] static void visit_torn(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
     Pieces parts;
-    take_apart(old, bytes, parts, env);
+    take_apart(cell, old, bytes, parts, env);
     for (unsigned i = 0; i < parts.count; ++i) {
       if ((parts.at(i).bytes & bytes) == 0) continue;
       env.look_at(parts.at(i).bytes);
@@ -564,11 +705,10 @@ class CompactStore {
 
   // All pieces of a granule, torn where `bytes` end within one, and new ones for those of `bytes` that had none. What the
   // granule had of references and memory is the pieces' or gone.
-  static void take_apart(const Cell& old, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
+  static void take_apart(const Cell& cell, const Cell& old, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
     if (is_kept(old.mark[1])) return take_kept(*kept(old.mark[1]), bytes, parts, env);
     Words words;
-    load(words, old);
-    if (is_more(old.mark[1])) env.deallocate(more(old.mark[1]), more_bytes(old.mark[1]));
+    forget_list(load(words, cell, old), env);
     take_all(words, bytes, parts, env);
   }
   static void take_all(Words& words, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
@@ -611,6 +751,7 @@ class CompactStore {
     pieces->count = parts.count;
     __atomic_store_n(&pieces->stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     for (unsigned i = 0; i < parts.count; ++i) pieces->at()[i] = parts.at(i);
+    if ((cell.mark[0] & kMore) != 0) *rest(cell) = {};
     unlock(cell, 0, pointer_word(pieces, kKept));
   }
   // Pieces that have become alike are one again: where accesses overlap, tearing would have no end.
@@ -661,9 +802,9 @@ struct CompactForm {
   using Marks = Var;
   using Loaded = Var;
   static constexpr unsigned kMaxMore = 16,
-                            kMaxWords = 2 * kMaxMore;  // of a list; of all parts of a granule, before they are one
+                            kMaxWords = 3 * kMaxMore;  // but the first; of all parts of a granule, before they are one
 
-  static constexpr bool kSettles = std::is_same_v<D, FastTrack<OnlineEnv>>;  // with its rules and no others
+  static constexpr bool kIsDirect = std::is_same_v<D, FastTrack<OnlineEnv>>;  // with its rules and no others
 
   static OnlineEnv::Epoch epoch(const typename D::Thread& t) { return D::epoch(t); }
   // Whether marks can tell of the access all that the rules will ask.
@@ -687,8 +828,14 @@ struct CompactForm {
     return x;
   }
   // The same for one of any number of words.
-  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv&) {
-    ((mark & Store::kWrite) != 0 ? x.write : x.reads.last) = Store::decode(mark);
+  [[gnu::always_inline]] static void set(Var& x, uint64_t mark, OnlineEnv& env) {
+    if ((mark & Store::kWrite) != 0) {
+      x.write = Store::decode(mark);
+    } else if (x.reads.last.epoch.never()) {
+      x.reads.last = Store::decode(mark);
+    } else {
+      x.reads.share(Store::decode(mark), env);  // marks of two that were concurrent
+    }
   }
   static void set_readers(Var& x, ReadSet<OnlineEnv> readers, OnlineEnv&) { x.reads.map = readers; }
 
@@ -705,17 +852,36 @@ struct CompactForm {
   [[gnu::always_inline]] static void add(auto& words, const Var& x, uint64_t bytes, OnlineEnv& env) {
     if (!x.write.epoch.never()) words.latest = Store::add_mark(words, Store::encode(x.write, Store::kWrite) | bytes);
     if (!x.reads.last.epoch.never()) words.latest = Store::add_mark(words, Store::encode(x.reads.last, 0) | bytes);
+    if (is_pair(x)) return add_reads(words, x.reads.map, bytes, env);
     if (has_readers(x)) Store::add_readers(words, Store::readers_word(x.reads.map.name()) | bytes, env);
   }
   // Only a read leaves a set of readers; if it is recorded, its thread is in it.
   static void note_joined(const Var& x, OnlineEnv& env) {
-    if (has_readers(x)) env.joined = Store::readers_word(x.reads.map.name());
+    if (has_readers(x) && !is_pair(x)) env.joined = Store::readers_word(x.reads.map.name());
   }
   // How many it takes at most; more than a list may have if it cannot be.
   static unsigned words_of(const Var& x) {
     const bool fits = x.atomics == nullptr && (x.write.epoch.never() || Store::fits(x.write)) &&
                       (x.reads.last.epoch.never() || Store::fits(x.reads.last));
-    return fits ? 2 : kMaxMore + 1;
+    return fits ? 2 + (is_pair(x) ? 1 : 0) : kMaxMore + 1;
+  }
+
+ private:
+  // Two readers are marks: what they do next is told without a set.
+  static bool is_pair(const Var& x) {
+    if (!kIsDirect || !has_readers(x)) return false;
+    unsigned count = 0;
+    bool fit = true;
+    x.reads.map.for_each([&](const Mark<OnlineEnv>& m) {
+      ++count;
+      fit = fit && Store::fits(m);
+    });
+    return fit && count <= 2;
+  }
+  static void add_reads(auto& words, ReadSet<OnlineEnv> readers, uint64_t bytes, OnlineEnv& env) {
+    readers.for_each(
+        [&](const Mark<OnlineEnv>& m) { words.latest = Store::add_mark(words, Store::encode(m, 0) | bytes); });
+    readers.clear(env);
   }
 };
 

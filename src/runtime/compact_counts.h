@@ -21,7 +21,7 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   using Store = CompactStore<D>;
   using Var = D::Var;
   using Entry = D::Entry;
-  static constexpr bool kSettles = false;
+  static constexpr bool kIsDirect = false;
   static constexpr unsigned kMaxMore = 8;  // past that, pieces, whose entries are changed in place, cost less
   static constexpr unsigned kMaxWords = 8 * (kMaxMore + 2);
 
@@ -76,9 +76,9 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
     ReadSet<OnlineEnv> set;  // of readers that it came from
   };
 
-  static WideEpoch epoch(const D::Thread& t) {
+  static OnlineEpoch epoch(const D::Thread& t) {
     const bool is_one_clock = t.weak.slot == t.full.slot && t.weak.now == t.full.now;
-    return is_one_clock ? D::period(t) : WideEpoch{t.full.slot, WideEpoch::kMaxClock};
+    return is_one_clock ? D::period(t) : OnlineEpoch{Slot{1U << 30}, 1};  // which no mark has room for
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool fits(OnlineEnv::Access a, uint64_t period, OnlineEnv& env) {
@@ -130,13 +130,12 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
   // The usual case where more than two marks are: each is of all these bytes or of none. False if it is another.
   template <class F>
   [[gnu::always_inline]] static bool visit_list(auto& cell, const auto& old, uint64_t bytes, OnlineEnv& env, F&& f) {
-    if (!Store::is_more(old.mark[1])) return false;
+    if ((old.mark[0] & Store::kMore) == 0) return false;
     Marks x{MarkQueue(bytes)};
-    uint64_t* const rest = Store::more(old.mark[1]);
-    const unsigned room = Store::room(old.mark[1]);
-    if (!take_uniform(x, old.mark[0], bytes)) return false;
-    for (unsigned i = 0; i < room && rest[i] != 0; ++i) {
-      if (!take_uniform(x, rest[i], bytes)) return false;
+    typename Store::Words words;
+    const uint64_t list = Store::load(words, cell, old);
+    for (unsigned i = 0; i < words.count; ++i) {
+      if (!take_uniform(x, words.at[i], bytes)) return false;
     }
     env.look_at(bytes);
     f(x);
@@ -144,15 +143,14 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
     for (uint32_t i = 0; i < x.seen.size(); ++i) latest = is_new(x.seen.mark(i), env) ? i : latest;
     for (uint32_t i = 0; i < x.seen.left_size(); ++i) alike |= is_new(x.seen.left(i), env);
     const uint32_t size = x.seen.size() + x.seen.left_size();
-    if (size < 3 || size > room + 1 || x.seen.size() == 0 || alike != 0 || has_readers(x)) [[unlikely]]
-      return put_anew(cell, old, x, bytes, env);
-    unsigned count = 0;
+    words.count = 0;
+    if (size > kMaxMore + 1 || x.seen.size() == 0 || alike != 0 || has_readers(x)) [[unlikely]]
+      return put_anew(cell, words, list, x, bytes, env);
     for (uint32_t i = 0; i < x.seen.size(); ++i) {
-      if (i != latest) rest[count++] = x.seen.mark(i);
+      if (i != latest) words.push(x.seen.mark(i));
     }
-    for (uint32_t i = 0; i < x.seen.left_size(); ++i) rest[count++] = x.seen.left(i);
-    if (count < room) rest[count] = 0;
-    Store::unlock(cell, x.seen.mark(latest), old.mark[1]);
+    for (uint32_t i = 0; i < x.seen.left_size(); ++i) words.push(x.seen.left(i));
+    Store::put_all(cell, Store::kMore, list, x.seen.mark(latest), words, env);
     return true;
   }
   [[gnu::always_inline]] static bool has_readers(const auto& x) {
@@ -200,12 +198,12 @@ struct CompactForm<SimpleLock<OnlineEnv>> {
     common == 0 ? x.seen.leave(word) : x.seen.push_mark(word);
     return true;
   }
-  [[gnu::noinline]] static bool put_anew(auto& cell, const auto& old, Marks& x, uint64_t bytes, OnlineEnv& env) {
-    typename Store::Words words;
+  [[gnu::noinline]] static bool put_anew(auto& cell, auto& words, uint64_t list, Marks& x, uint64_t bytes,
+                                         OnlineEnv& env) {
     x.seen.strip();
     for (uint32_t i = 0; i < x.seen.left_size(); ++i) words.add(x.seen.left(i));
     add(words, x, bytes, env);
-    Store::put(cell, words, old.mark[1], env);
+    Store::put(cell, words, list, env);
     return true;
   }
 

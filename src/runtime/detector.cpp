@@ -8,8 +8,8 @@
 
 namespace pf::rt {
 
-const uintptr_t kCellBytes = sizeof(Host::Cell);
-static_assert(sizeof(Host::Cell) <= kMaxCellBytes);
+const uintptr_t kCellBytes = Host::Store::kBytesPerGranule;
+static_assert(kCellBytes <= kMaxCellBytes);
 const char kDetectorName[] = PF_DETECTOR_NAME;
 const bool kIsForSampling = false;
 

@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 struct OnlineEnv {
-  using Epoch = WideEpoch;
+  using Epoch = OnlineEpoch;
   static constexpr bool kConcurrent = true;
   using ReadMap = ReadSet<OnlineEnv>;
 

@@ -34,11 +34,11 @@ class Releases {
  public:
   struct Release {
     AtLock step;
-    WideEpoch at;
+    OnlineEpoch at;
   };
 
   // Before the rule: at its time the release publishes.
-  void note(const AtLock& step, WideEpoch at, OnlineEnv& env) {
+  void note(const AtLock& step, OnlineEpoch at, OnlineEnv& env) {
     if (step.mode == LockMode::Read) return note_reader({step, at}, env);
     written_ = {step, at};
     readers_.clear();
@@ -68,8 +68,8 @@ struct Lesson {
   AtLock release, acquire;
   Published<OnlineEnv> brought;
 
-  bool has(WideEpoch e) const {
-    const WideEpoch last = brought.last;
+  bool has(OnlineEpoch e) const {
+    const OnlineEpoch last = brought.last;
     return brought.clock.covers(e) || (last.slot() == e.slot() && last.clock() >= e.clock());
   }
 };
@@ -92,7 +92,7 @@ class Lessons {
   }
 
   // The oldest that taught of it, or null.
-  const Lesson* of(WideEpoch e) const {
+  const Lesson* of(OnlineEpoch e) const {
     for (uint32_t i = count_ < kKept ? 0 : count_ - kKept; i != count_; ++i) {
       if (kept_[i % kKept].has(e)) return &kept_[i % kKept];
     }
@@ -117,7 +117,7 @@ class Lessons {
  private:
   static constexpr uint32_t kKept = 32;
 
-  void keep(Lesson lesson, const Published<OnlineEnv>& from, WideEpoch released, OnlineEnv& env) {
+  void keep(Lesson lesson, const Published<OnlineEnv>& from, OnlineEpoch released, OnlineEnv& env) {
     Lesson& place = kept_[count_++ % kKept];
     place.brought.clear(env);
     place = lesson;

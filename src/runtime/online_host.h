@@ -56,7 +56,7 @@ struct Hindsight {
   struct Lessons {
     static void forget(OnlineEnv&) {}
     static void inherit(const Lessons&, OnlineEnv&) {}
-    static const Lesson* of(WideEpoch) { return nullptr; }
+    static const Lesson* of(OnlineEpoch) { return nullptr; }
   };
   static void acquiring(auto&, uintptr_t, const Lock&, LockMode) {}
   static void releasing(auto&, Lock&, LockMode) {}
@@ -288,9 +288,12 @@ class OnlineHost {
         return access_slow<kOp>(*t, address, kSize, pc);
       if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) return look_for_history(*t, address);
     }
+    // What the program is about to wait for; after a locked instruction of ours it would be too late to wait for both at once.
+    __builtin_prefetch(reinterpret_cast<const void*>(address), writes(kOp));
     if (!is_in_whole_cells<kSize>(address)) return access_scattered<kOp>(*t, address, kSize, pc);
     Cell* cell = &hot_cell(address);
     Store::expect(*cell);
+    if constexpr (Store::kIsDirect) return access_new<kOp, kSize>(of(*t), *cell, address, pc);
     const Deed deed = deed_of(of(*t), pc, packed(kOp, kSize)).to(mask_at<kSize>(address & 7));
     if (kSize <= 8 && t->tree != nullptr && t->tree->rest == 0 && is_dropped_early(*t, address, pc, packed(kOp, kSize)))
       return;
@@ -300,6 +303,37 @@ class OnlineHost {
       if (is_repeated<kOp>(of(*t), *cell, deed)) return;
     }
     access_slow<kOp, kSize != 16>(*t, address, kSize, pc);
+  }
+  // The same for a store that changes words without the rules.
+  template <Op kOp, unsigned kSize>
+  [[gnu::always_inline]] static void access_new(HostThread& t, Cell& cell, uintptr_t address, uintptr_t pc) {
+    const uint32_t what = packed(kOp, kSize);
+    const bool is_told = (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0 && t.tree == nullptr;
+    if (!is_told || is_of_nothing(cell)) [[unlikely]]
+      return access_slow<kOp>(t, address, kSize, pc);
+    if (kOp == Op::Read && kSize < 16 && Store::both_are_same_epoch(cell, mask_at<kSize>(address & 7), t.now)) return;
+    const Scope scope(t);
+    const depot::Id id = describe(t, pc, what);
+    if constexpr (kSize < 16) return access_whole<kOp>(t, cell, mask_at<kSize>(address & 7), id, address);
+    if (!Store::template settle_both_at_once<kOp>(&cell, Store::access(id), t.now, t.state))
+      access_apart<kOp>(t, &cell, id, address);
+  }
+  template <Op kOp>
+  [[gnu::noinline]] static void access_apart(HostThread& t, Cell* cells, depot::Id id, uintptr_t at) {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!same_epoch<kOp>(t, cells[i], 0xFF)) access_whole<kOp>(t, cells[i], 0xFF, id, at + 8 * i);
+    }
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static void access_whole(HostThread& t, Cell& cell, uint8_t bytes, depot::Id id,
+                                                  uintptr_t at) {
+    if (!Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state))
+      access_locked<kOp>(t, cell, bytes, id, at);
+  }
+  template <Op kOp>
+  [[gnu::noinline]] static void access_locked(HostThread& t, Cell& cell, uint8_t bytes, depot::Id id, uintptr_t at) {
+    access_granule<kOp>(t, cell, Deed{}.to(bytes), Store::access(id), at);
+    report(t, id);
   }
   // By the tree filter. What it has not met it will be told of in access_slow().
   static bool is_dropped_early(Thread& t, uintptr_t address, uintptr_t pc, uint32_t what) {
@@ -350,7 +384,7 @@ class OnlineHost {
     const Deed deed = deed_of(of(t), pc, what);
     const auto visit = [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (!kIsNew && same_epoch<kOp>(of(t), cell, mask)) return;
-      if (kIsNew || !Store::repeat(cell, deed.to(mask), of(t).env))
+      if (kIsNew || !is_done_at_once<kOp>(of(t), cell, deed.to(mask), id))
         access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
       note_history(of(t), cell, at);
     };
@@ -361,6 +395,15 @@ class OnlineHost {
     }
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
+  }
+  // Without the granule's lock.
+  template <Op kOp>
+  [[gnu::always_inline]] static bool is_done_at_once(HostThread& t, Cell& cell, const Deed& deed, depot::Id id) {
+    if constexpr (Store::kIsDirect) {
+      const auto bytes = static_cast<uint8_t>(deed.what);
+      return Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state);
+    }
+    return Store::repeat(cell, deed, t.env);
   }
   template <Op kOp>
   [[gnu::always_inline]] static void access_granule(HostThread& t, Cell& cell, const Deed& deed, Env::Access a,
@@ -664,7 +707,7 @@ class OnlineHost {
     const Deed deed = deed_of(t, pc, what);
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (touched_only && Store::empty(cell)) return;
-      if (!Store::repeat(cell, deed.to(mask), t.env)) {
+      if (!is_done_at_once<Op::Free>(t, cell, deed.to(mask), a)) {
         t.env.at = at;
         visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
           D::write(t.state, x, Store::access(a), t.env);
@@ -699,7 +742,8 @@ class OnlineHost {
       });
       Store::clear(cell, mask, t.env);
     });
-    give_back(address, address + size, kLinesBytes, sizeof(Cell));
+    for (uintptr_t part = 0; part < Store::kBytesPerGranule; part += sizeof(Cell))
+      give_back(address, address + size, kLinesBytes + part * kGranulesPerChunk, sizeof(Cell));
     forget_objects(t, address, size);
     report(t, a);
   }

@@ -31,6 +31,8 @@ class PieceStore {
     uintptr_t pieces;
     uint64_t tags[kTags];
   };
+  static constexpr uintptr_t kBytesPerGranule = sizeof(Cell);
+  static constexpr bool kIsDirect = false;  // compact.h
 
   // The thread's period as tags have it, and its place among them.
   struct Now {

@@ -8,6 +8,7 @@
 #include "core/env.h"
 #include "runtime/depot.h"
 #include "runtime/memory.h"
+#include "runtime/slots.h"
 
 namespace pf::rt {
 
@@ -21,20 +22,20 @@ struct SetName {
 };
 
 struct SetEntry {
-  WideEpoch epoch;
+  OnlineEpoch epoch;
   depot::Id access;
 };
 
 // The last step from a set with a mark.
 struct SetStep {
   SetName from, to;
-  WideEpoch epoch;
+  OnlineEpoch epoch;
   depot::Id access;
 };
 
 namespace sets {
 
-inline constexpr unsigned kGenerationBits = 22;
+inline constexpr unsigned kGenerationBits = 22, kNumberBits = 31;
 
 struct Set {
   uint32_t references;  // kOwn: one, and there will not be another

@@ -7,7 +7,7 @@ namespace pf::rt::slots {
 namespace {
 
 struct Tenure {
-  WideEpoch from;
+  OnlineEpoch from;
   ThreadId thread;
   Tenure* before;
 };
@@ -17,7 +17,7 @@ constinit uint32_t g_count = 0;
 constinit Arena g_arena;
 constinit SpinLock g_lock;
 
-void add(WideEpoch from, ThreadId t) {
+void add(OnlineEpoch from, ThreadId t) {
   const uint32_t i = index(from.slot());
   g_latest.provide(i);
   g_latest[i] = new (g_arena.allocate(sizeof(Tenure))) Tenure{from, t, g_latest[i]};
@@ -32,12 +32,12 @@ Slot fresh(ThreadId t) {
   return s;
 }
 
-void own(WideEpoch from, ThreadId t) {
+void own(OnlineEpoch from, ThreadId t) {
   const Guard guard(g_lock);
   add(from, t);
 }
 
-ThreadId owner(WideEpoch e) {
+ThreadId owner(OnlineEpoch e) {
   const Guard guard(g_lock);
   const Tenure* tenure = g_latest[index(e.slot())];
   while (tenure->before != nullptr && tenure->from.clock() > e.clock()) tenure = tenure->before;

@@ -2,11 +2,18 @@
 #pragma once
 #include "core/epoch.h"
 
+namespace pf::rt {
+
+// A tick as a mark has room for it (compact.h); a thread whose clock has run out goes on in a fresh slot.
+using OnlineEpoch = BasicEpoch<uint64_t, 22>;
+
+}  // namespace pf::rt
+
 namespace pf::rt::slots {
 
 Slot fresh(ThreadId t);  // nobody had it before
 // From this tick on the slot is t's.
-void own(WideEpoch from, ThreadId t);
-ThreadId owner(WideEpoch e);
+void own(OnlineEpoch from, ThreadId t);
+ThreadId owner(OnlineEpoch e);
 
 }  // namespace pf::rt::slots

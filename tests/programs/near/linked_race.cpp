@@ -8,6 +8,7 @@
 // RUN: %cxx -O1 -fuse-ld=lld %s -o %t && %race %t | %FileCheck --check-prefixes=CHECK,DIRECT %s
 // RUN: %cxx -O1 --runtime=static %s -o %t && %race %t | %FileCheck %s
 // DIRECT: calls directly
+// TABLE-NOT: unknown key
 // TABLE: calls by a table
 #include "near/calls.h"
 #include "order.h"
