@@ -94,6 +94,13 @@ class CompactStore {
     return is_told ? s : Sight{};
   }
 
+  // The same in one word, of granules that are kept in pieces; 0 of others. While somebody is at work there, it is what was before, until
+  // there is something new. A place that was given up still has its last stamp; then it is of the moment when it was found.
+  [[gnu::always_inline]] static uint64_t stamp(const Cell& cell) {
+    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_ACQUIRE);
+    return is_kept(word) ? __atomic_load_n(&kept(word)->stamp, __ATOMIC_RELAXED) : 0;
+  }
+
   static bool empty(const Cell& cell) {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
@@ -139,8 +146,10 @@ class CompactStore {
     const auto bytes = static_cast<uint8_t>(deed.what);
     const bool fits = Form::template fits<kOp>(a, now.epoch, env);
     const Cell old = lock(cell);
-    if (!fits || is_kept(old.mark[1])) [[unlikely]]
-      return visit_pieces(cell, old, bytes, env, f);
+    if (!fits || is_kept(old.mark[1])) [[unlikely]] {
+      visit_pieces(cell, old, bytes, env, f);
+      return;
+    }
     if constexpr (Form::kSettles) {
       const uint64_t mark = now.epoch | uint64_t{a.id} << kAccessBit | (writes(kOp) ? kWrite : 0) | bytes;
       if (settle(cell, old, mark, deed, t, env)) [[likely]]
@@ -166,10 +175,31 @@ class CompactStore {
     put_var(cell, old, bytes, copy, env);
   }
 
-  // The same for any rule.
+  // The same for any rule that drops nothing of the past. The stamp of what it left, if there is one.
   template <class F>
-  static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
-    visit_pieces(cell, lock(cell), bytes, env, f);
+  static uint64_t visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
+    const Cell old = lock(cell);
+    if constexpr (Form::kSettles) {
+      if (is_few(old, bytes)) return visit_few(cell, old, bytes, env, f);
+    }
+    return visit_pieces(cell, old, bytes, env, f);
+  }
+  // The same for the rule of an atomic.
+  template <class F>
+  [[gnu::always_inline]] static uint64_t visit_atomic(Cell& cell, uint8_t bytes, bool writes, OnlineEnv::Access a,
+                                                      const Now& now, const typename D::Thread& t, OnlineEnv& env,
+                                                      F&& f) {
+    const Cell old = lock(cell);
+    if constexpr (Form::kSettles) {
+      if (is_few(old, bytes)) [[likely]] {
+        Few& place = few(*kept(old.mark[1]));
+        const uint64_t mark = now.epoch | uint64_t{a.id} << kAccessBit | bytes;
+        if (!Form::template fits<Op::Read>(a, now.epoch, env) || !settle_few(place, mark, writes, t, env)) [[unlikely]]
+          return visit_few(cell, old, bytes, env, f);
+        return leave_few(cell, place);
+      }
+    }
+    return visit_pieces(cell, old, bytes, env, f);
   }
 
   // Forgets what these bytes have seen.
@@ -177,7 +207,10 @@ class CompactStore {
     if (empty(cell)) return;
     const Cell old = lock(cell);
     if (bytes == kBytes && (old.mark[1] & kFlag) == 0) return unlock(cell, 0, 0);
-    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+    if (is_kept(old.mark[1])) {
+      visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+      return;
+    }
     visit_words(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
   }
 
@@ -516,10 +549,103 @@ class CompactStore {
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
   static Kept* kept(uint64_t word) { return reinterpret_cast<Kept*>(word >> kPointerBit << 4); }
 
+  // The usual past of an atomic: it is all that the granule has had, and each kind of access came after the last of its kind. Then four marks
+  // tell all, on one line of the cache: threads hand atomics to each other. A Kept without pieces, for those who ask no more.
+  struct alignas(64) Few {
+    Kept head;
+    uint64_t write, read, atomic_write, atomic_read;  // marks of the same bytes; 0: none
+
+    uint64_t bytes() const { return (atomic_write | atomic_read) & kBytes; }
+  };
+  static bool is_few(const Kept& pieces) { return pieces.count == 0; }
+  static bool is_few(const Cell& c, uint64_t bytes) {
+    return is_kept(c.mark[1]) && is_few(*kept(c.mark[1])) && few(*kept(c.mark[1])).bytes() == bytes;
+  }
+  static Few& few(Kept& pieces) { return reinterpret_cast<Few&>(pieces); }
+  template <class AnyMarks>
+  static bool fits_few(const AnyMarks& marks) {
+    return marks.map.empty() && fits(marks.last);
+  }
+  // The variable, with its atomics where it is told.
+  [[gnu::always_inline]] static Var load_few(const Few& from, auto& atomics) {
+    Var x{};
+    x.write = decode(from.write);
+    x.reads.last = decode(from.read);
+    atomics.writes.last = decode(from.atomic_write);
+    atomics.reads.last = decode(from.atomic_read);
+    x.atomics = &atomics;
+    return x;
+  }
+  static uint64_t few_word(const Mark<OnlineEnv>& m, uint64_t bytes) {
+    return m.epoch.never() ? 0 : encode(m, 0) | bytes;
+  }
+  [[gnu::always_inline]] static void store_few(Few& to, const auto& atomics, uint64_t bytes, OnlineEnv& env) {
+    to.atomic_write = few_word(atomics.writes.last, bytes);
+    to.atomic_read = few_word(atomics.reads.last, bytes);
+    __atomic_store_n(&to.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
+  }
+  // Where all that an atomic meets comes before it, FastTrack's rules put its mark in place of the last of its kind, unless that is of the
+  // same epoch. False, and nothing is changed, where that is not so.
+  [[gnu::always_inline]] static bool settle_few(Few& place, uint64_t mark, bool writes, const typename D::Thread& t,
+                                                OnlineEnv& env) {
+    uint64_t& last = writes ? place.atomic_write : place.atomic_read;
+    if (((last ^ mark) & kEpochMask) == 0) return true;
+    const auto is_before = [&](uint64_t word) __attribute__((always_inline)) {
+      return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
+    };
+    if (!is_before(last) || !is_before(place.write) || (writes && !is_before(place.read))) return false;
+    last = mark;
+    __atomic_store_n(&place.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
+    return true;
+  }
+  [[gnu::always_inline]] static uint64_t leave_few(Cell& cell, const Few& place) {
+    const uint64_t stamp = place.head.stamp;
+    unlock(cell, 0, pointer_word(&place, kKept));
+    return stamp;
+  }
+  // An atomic's rule changes atomics and nothing else, and never drops them: they need no place of their own meanwhile.
   template <class F>
-  [[gnu::noinline]] static void visit_pieces(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
-    if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes))
-      return visit_torn(cell, old, bytes, env, f);
+  [[gnu::noinline]] static uint64_t visit_few(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    Few& place = few(*kept(old.mark[1]));
+    typename D::Atomics atomics{};
+    Var x = load_few(place, atomics);
+    env.look_at(bytes);
+    env.settled = 0;
+    f(x);
+    if (env.settled == 0) {
+      if (!fits_few(atomics.writes) || !fits_few(atomics.reads)) [[unlikely]]
+        return keep_many(cell, place, bytes, x, env);
+      store_few(place, atomics, bytes, env);
+    }
+    return leave_few(cell, place);
+  }
+  [[gnu::noinline]] static uint64_t keep_many(Cell& cell, Few& was, uint64_t bytes, Var x, OnlineEnv& env) {
+    env.deallocate(&was, sizeof(Few));
+    x.atomics = new (env.allocate(sizeof *x.atomics)) typename D::Atomics{*x.atomics};
+    Pieces parts;
+    parts.add(bytes, x);
+    keep(cell, parts, env);
+    return 0;
+  }
+  static bool may_be_few(const Var& x) {
+    return x.atomics != nullptr && !(x.atomics->writes.empty() && x.atomics->reads.empty()) && fits(x.write) &&
+           fits_few(x.reads) && fits_few(x.atomics->writes) && fits_few(x.atomics->reads);
+  }
+  static void keep_few(Cell& cell, uint64_t bytes, const Var& x, OnlineEnv& env) {
+    auto* place = new (env.allocate(sizeof(Few))) Few{};
+    place->write = few_word(x.write, bytes);
+    place->read = few_word(x.reads.last, bytes);
+    store_few(*place, *x.atomics, bytes, env);
+    env.deallocate(x.atomics, sizeof *x.atomics);
+    unlock(cell, 0, pointer_word(place, kKept));
+  }
+
+  template <class F>
+  [[gnu::noinline]] static uint64_t visit_pieces(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes)) {
+      visit_torn(cell, old, bytes, env, f);
+      return 0;
+    }
     Kept& pieces = *kept(old.mark[1]);
     unsigned count = 0, visited = 0;
     env.settled = 0;
@@ -533,10 +659,15 @@ class CompactStore {
       count += Form::words_of(p.var);
     }
     if (env.settled != visited) __atomic_store_n(&pieces.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
-    if (count > Form::kMaxMore) return unlock(cell, 0, old.mark[1]);
+    if (count > Form::kMaxMore) {
+      const uint64_t stamp = pieces.stamp;
+      unlock(cell, 0, old.mark[1]);
+      return stamp;
+    }
     Pieces parts;
     take_apart(old, bytes, parts, env);
     put_together(cell, parts, env);
+    return 0;
   }
 
   // All of `bytes` are in pieces that have no other bytes.
@@ -584,15 +715,20 @@ class CompactStore {
 
   static void take_kept(Kept& pieces, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
     uint64_t rest = bytes;
-    for (uint64_t i = 0; i < pieces.count; ++i) {
-      const Piece& piece = pieces.at()[i];
-      const uint64_t inside = piece.bytes & bytes, outside = piece.bytes & ~bytes;
-      rest &= ~piece.bytes;
-      if (inside != 0 && outside != 0) parts.add(outside, D::clone(piece.var, env));
-      parts.add(inside != 0 ? inside : outside, piece.var);
+    const auto take = [&](uint64_t of, const Var& x) {
+      const uint64_t inside = of & bytes, outside = of & ~bytes;
+      rest &= ~of;
+      if (inside != 0 && outside != 0) parts.add(outside, D::clone(x, env));
+      parts.add(inside != 0 ? inside : outside, x);
+    };
+    if constexpr (Form::kSettles) {
+      if (is_few(pieces))
+        take(few(pieces).bytes(),
+             load_few(few(pieces), *new (env.allocate(sizeof(typename D::Atomics))) typename D::Atomics{}));
     }
+    for (uint64_t i = 0; i < pieces.count; ++i) take(pieces.at()[i].bytes, pieces.at()[i].var);
     if (rest != 0) parts.add(rest, {});
-    env.deallocate(&pieces, kept_bytes(pieces.count));
+    env.deallocate(&pieces, Form::kSettles && is_few(pieces) ? sizeof(Few) : kept_bytes(pieces.count));
   }
 
   // As words if they can be. Unlocks.
@@ -607,6 +743,10 @@ class CompactStore {
 
   [[gnu::noinline]] static void keep(Cell& cell, Pieces& parts, OnlineEnv& env) {
     if constexpr (TellsSame<D>) mend(parts, env);
+    if constexpr (Form::kSettles) {
+      if (parts.count == 1 && may_be_few(parts.at(0).var))
+        return keep_few(cell, parts.at(0).bytes, parts.at(0).var, env);
+    }
     auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
     pieces->count = parts.count;
     __atomic_store_n(&pieces->stamp, env.fresh_stamp(), __ATOMIC_RELAXED);

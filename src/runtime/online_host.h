@@ -89,6 +89,11 @@ class OnlineHost {
   static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
   // And, since nothing else is to be told of them between periods, what leaves them as they are is made without their Line.
   static constexpr bool kHolds = kGlances && kSamples;
+  // Or, where each is to be told of once in an epoch, atomics are made without it, whatever they change.
+  static constexpr bool kGrips = kGlances && !kSamples && !OrdersReadsAfterWrites<D, Env>;
+
+  // What an atomic did to the history of its memory, if the store can tell without a lock whether something else happened there since.
+  static constexpr bool kRemembers = kGrips && requires(const Cell& cell) { Store::stamp(cell); };
 
   struct HostThread : Thread {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
@@ -107,6 +112,15 @@ class OnlineHost {
     };
     static constexpr uintptr_t kSettledAtomics = 64;
     [[no_unique_address]] std::conditional_t<kHolds, SettledAtomic[kSettledAtomics], char> settled_atomics;
+
+    // Atomics that were told, and how they left the granule.
+    struct ToldAtomic {
+      uintptr_t access;
+      uint64_t stamp;
+      typename Env::Epoch epoch;
+    };
+    static constexpr uintptr_t kToldAtomics = 64;
+    [[no_unique_address]] std::conditional_t<kRemembers, ToldAtomic[kToldAtomics], char> told_atomics;
 
     Object*& met(uintptr_t address) { return met_objects[(address >> 3 ^ address >> 13) % kMetObjects]; }
 
@@ -129,7 +143,7 @@ class OnlineHost {
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
   template <class T>
-  using ChangeOf = Change<kHolds && T::kKind == kAtomic>;
+  using ChangeOf = Change<(kHolds || kGrips) && T::kKind == kAtomic>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -551,6 +565,9 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
+    if constexpr (kGrips) {
+      if (t.tree == nullptr) return atomic_by_grip(t, address, size, op, order, pc, real);
+    }
     const depot::Id a = describe(t, pc, packed(op, size));
     // Atomics do not race with each other, so where their access is told matters only to what it learns before and publishes
     // after. Where it does neither, that is outside of the Line, which is held shortly.
@@ -567,7 +584,7 @@ class OnlineHost {
         atomic_after(t, object, op, order);
         return value;
       };
-      if (op == Op::AtomicLoad) return operate();
+      if (op == Op::AtomicLoad && (object == nullptr || !kGrips)) return operate();
       const ChangeOf<Atomic> change(*object);
       return operate();
     }();
@@ -585,20 +602,23 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
+    if constexpr (kGrips) {
+      if (bool done = false; t.tree == nullptr && make_settled(t, address, Op::AtomicRmw, success, real, done)) {
+        report(t, tell_once(t, address, size, done ? Op::AtomicRmw : Op::AtomicLoad, pc));
+        return done;
+      }
+    }
     depot::Id a = 0;
-    bool done = false;
-    {
-      Line line(address);
-      auto& object = line.template get<Atomic>(address, *t.arena);
-      const ChangeOf<Atomic> change(object);
-      done = real();
+    const bool done = at_atomic(t, address, [&](Atomic& object) {
+      const bool done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
       a = describe(t, pc, packed(op, size));
       atomic_before(t, &object, op, order);
       tell_atomic(t, address, size, op, a);
       atomic_after(t, &object, op, order);
-    }
+      return done;
+    });
     report(t, a);
     return done;
   }
@@ -716,7 +736,94 @@ class OnlineHost {
     }
   }
 
+  // The same with the object alone in place of its Line, in a Scope.
+  //
+  // What leaves object and thread as they are (settled) is made while nobody changes the object; then it has no halves, and where its access
+  // is told does not matter. Else all is as above.
+  template <class Real>
+  [[gnu::always_inline]] static auto atomic_by_grip(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                                    MemoryOrder order, uintptr_t pc, Real real) {
+    decltype(real()) value{};
+    const bool is_load = op == Op::AtomicLoad;
+    expect_atomic(t, address);
+    if (is_load ? load_settled(t, address, order, real, value) : make_settled(t, address, op, order, real, value)) {
+      report(t, tell_once(t, address, size, op, pc));
+      return value;
+    }
+    depot::Id a = op == Op::AtomicStore ? tell_once(t, address, size, op, pc) : 0;
+    at_atomic(t, address, [&](Atomic& object) {
+      atomic_before(t, &object, op, order);
+      if (op == Op::AtomicRmw) a = tell_once(t, address, size, op, pc);
+      value = real();
+      atomic_after(t, &object, op, order);
+    });
+    if (is_load) a = tell_once(t, address, size, op, pc);
+    report(t, a);
+    return value;
+  }
+  // Threads hand atomics to each other, so all that is needed of one may be in another processor's cache: it is asked for at once, not one
+  // after the other.
+  [[gnu::always_inline]] static void expect_atomic(HostThread& t, uintptr_t address) {
+    __builtin_prefetch(t.met(address));
+    __builtin_prefetch(&hot_cell(address));
+    __builtin_prefetch(reinterpret_cast<const void*>(address));
+  }
+  // A load that has nothing to learn: it only looks, so that others who do the same keep the object in their caches.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool load_settled(HostThread& t, uintptr_t address, MemoryOrder order, Real real,
+                                                  Value& value) {
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (!glance.is_near()) return false;
+      if (!glance.is_clear()) continue;
+      if (glance.object() != nullptr && !is_settled(t, *glance.object(), Op::AtomicLoad, order)) return false;
+      value = real();
+      if (glance.holds()) return true;
+    }
+    return false;
+  }
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool make_settled(HostThread& t, uintptr_t address, Op op, MemoryOrder order, Real real,
+                                                  Value& value) {
+    if (releases(order)) return false;
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (glance.object() == nullptr) return false;
+      if (!glance.is_clear()) continue;
+      if (!is_settled(t, *glance.object(), op, order)) return false;
+      const Hold hold(glance);
+      if (!hold) continue;
+      value = real();
+      return true;
+    }
+    return false;
+  }
+  static bool is_settled(const HostThread& t, const Atomic& object, Op op, MemoryOrder order) {
+    return t.ignore_sync != 0 || D::atomic_is_idle(t.state, object.state, op, order, t.env);
+  }
+
  private:
+  // Calls f with the object, made if need be, and nobody else at it.
+  template <class F>
+  [[gnu::always_inline]] static auto at_atomic(HostThread& t, uintptr_t address, F&& f) {
+    if constexpr (kGrips) {
+      for (unsigned round = 0; round < kTries; relax(round++)) {
+        const Glance<Atomic> glance(address, t.met(address));
+        if (glance.object() == nullptr) break;
+        if (!glance.is_clear()) continue;
+        if (const Grip<Atomic> grip(glance); grip) return f(grip.object());
+      }
+    }
+    return at_atomic_of_line(t, address, f);
+  }
+  template <class F>
+  [[gnu::noinline]] static auto at_atomic_of_line(HostThread& t, uintptr_t address, F&& f) {
+    Line line(address);
+    auto& object = line.template get<Atomic>(address, *t.arena);
+    const ChangeOf<Atomic> change(object);
+    return f(object);
+  }
+
   // An atomic operation: what it learns, its access, what it leaves. No object: nothing to learn.
   static void atomic_before(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
@@ -728,6 +835,41 @@ class OnlineHost {
     }
     visit_atomic(t, address, size, op, a);
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
+  }
+  // The same; how the access is described, or 0. In one epoch, an atomic is told again only where its memory has seen something else since.
+  [[gnu::always_inline]] static depot::Id tell_once(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                                    uintptr_t pc) {
+    if constexpr (kRemembers) {
+      if ((address & 7) + size <= 8) {
+        const uintptr_t access = access_key(address, size, op);
+        const auto& told = told_atomic(t, access);
+        if (told.epoch == D::epoch(t.state) && told.access == access && told.stamp == Store::stamp(hot_cell(address)))
+          return 0;
+        return tell_and_remember(t, address, access, packed(op, size), pc);
+      }
+    }
+    const depot::Id a = describe(t, pc, packed(op, size));
+    tell_atomic(t, address, size, op, a);
+    return a;
+  }
+  static auto& told_atomic(HostThread& t, uintptr_t access) {
+    return t.told_atomics[(access >> 11 ^ access >> 17 ^ access << 1) % HostThread::kToldAtomics];
+  }
+  // Told at this epoch, it has its mark, and FastTrack makes nothing of another one while the granule is as it was left here: each change
+  // gives it a stamp that is no other's.
+  [[gnu::noinline]] static depot::Id tell_and_remember(HostThread& t, uintptr_t address, uintptr_t access,
+                                                       uint32_t what, uintptr_t pc) {
+    const bool writes = (access & 1) != 0;
+    if ((writes ? t.ignore_writes : t.ignore_reads) != 0) return 0;
+    const depot::Id a = describe(t, pc, what);
+    in_granule(address, what & 0xFF, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
+      t.env.at = at;
+      const uint64_t stamp =
+          Store::visit_atomic(cell, mask, writes, Store::access(a), t.now, t.state, t.env,
+                              [&](typename D::Var& x) { tell_variable(t, x, writes, Store::access(a)); });
+      if (stamp != 0) told_atomic(t, access) = {access, stamp, D::epoch(t.state)};
+    });
+    return a;
   }
   static void tell_between_periods(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     const Cell& cell = hot_cell(address);
@@ -741,17 +883,19 @@ class OnlineHost {
   static unsigned visit_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     unsigned visited = 0;
     t.env.settled = 0;
-    // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
-        writes(op) ? D::atomic_write(t.state, x, Store::access(a), t.env)
-                   : D::atomic_read(t.state, x, Store::access(a), t.env);
+        tell_variable(t, x, writes(op), Store::access(a));
         ++visited;
       });
       note_history(t, cell, at);
     });
     return visited;
+  }
+  // What an rmw checks and leaves is what a store does; the access says which it was.
+  [[gnu::always_inline]] static void tell_variable(HostThread& t, typename D::Var& x, bool writes, Env::Access a) {
+    writes ? D::atomic_write(t.state, x, a, t.env) : D::atomic_read(t.state, x, a, t.env);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) {
