@@ -178,16 +178,21 @@ class Glance {
     head_ = &Line::head_of(c, address);
     first_ = __atomic_load_n(&head_->first, __ATOMIC_ACQUIRE);
     auto* o = reinterpret_cast<Object*>(first_ & ~uintptr_t{1});
-    for (unsigned i = 0; o != nullptr; o = __atomic_load_n(&o->next, __ATOMIC_RELAXED)) {
-      if (++i > kSteps) {
+    for (unsigned i = 0; o != nullptr; ++i) {
+      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
+      if (is_it(o, address)) {
+        object_ = static_cast<T*>(o);
+        remembered = o;
+        return;
+      }
+      Object* next = __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
+      // What has left this list meanwhile leads astray.
+      const uintptr_t its_address = __atomic_load_n(&o->address, __ATOMIC_RELAXED);
+      if (i == kSteps || its_address >> kLineBits != address >> kLineBits) {
         head_ = nullptr;
         return;
       }
-      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
-      if (!is_it(o, address)) continue;
-      object_ = static_cast<T*>(o);
-      remembered = o;
-      return;
+      o = next;
     }
   }
 
