@@ -162,6 +162,19 @@ struct FastTrackRules : Clocks {
     if (x.atomics != nullptr) forget_atomics(x, env);
   }
 
+  // For hosts that keep variables in a form of their own.
+  static Atomics& atomics_of(Var& x, Env& env) {
+    if (x.atomics == nullptr) x.atomics = new (env.allocate(sizeof(Atomics))) Atomics{};
+    return *x.atomics;
+  }
+
+  static void forget_atomics(Var& x, Env& env) {
+    x.atomics->writes.clear(env);
+    x.atomics->reads.clear(env);
+    env.deallocate(x.atomics, sizeof(Atomics));
+    x.atomics = nullptr;
+  }
+
  protected:
   template <class AnyMarks>
   [[gnu::always_inline]] static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
@@ -189,18 +202,6 @@ struct FastTrackRules : Clocks {
     check(t, x.atomics->writes, env);
     check(t, x.atomics->reads, env);
     forget_atomics(x, env);
-  }
-
-  static Atomics& atomics_of(Var& x, Env& env) {
-    if (x.atomics == nullptr) x.atomics = new (env.allocate(sizeof(Atomics))) Atomics{};
-    return *x.atomics;
-  }
-
-  static void forget_atomics(Var& x, Env& env) {
-    x.atomics->writes.clear(env);
-    x.atomics->reads.clear(env);
-    env.deallocate(x.atomics, sizeof(Atomics));
-    x.atomics = nullptr;
   }
 };
 

@@ -175,28 +175,25 @@ class CompactStore {
     put_var(cell, old, bytes, copy, env);
   }
 
-  // The same for any rule that drops nothing of the past. The stamp of what it left, if there is one.
+  // The same for any rule.
   template <class F>
-  static uint64_t visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
-    const Cell old = lock(cell);
-    if constexpr (Form::kSettles) {
-      if (is_few(old, bytes)) return visit_few(cell, old, bytes, env, f);
-    }
-    return visit_pieces(cell, old, bytes, env, f);
+  static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
+    visit_pieces(cell, lock(cell), bytes, env, f);
   }
-  // The same for the rule of an atomic.
+  // The same for the rule of an atomic. The stamp of what it left, if there is one.
   template <class F>
   [[gnu::always_inline]] static uint64_t visit_atomic(Cell& cell, uint8_t bytes, bool writes, OnlineEnv::Access a,
                                                       const Now& now, const typename D::Thread& t, OnlineEnv& env,
                                                       F&& f) {
     const Cell old = lock(cell);
     if constexpr (Form::kSettles) {
-      if (is_few(old, bytes)) [[likely]] {
+      if (is_few(old, bytes) && Form::template fits<Op::Read>(a, now.epoch, env)) [[likely]] {
         Few& place = few(*kept(old.mark[1]));
-        const uint64_t mark = now.epoch | uint64_t{a.id} << kAccessBit | bytes;
-        if (!Form::template fits<Op::Read>(a, now.epoch, env) || !settle_few(place, mark, writes, t, env)) [[unlikely]]
-          return visit_few(cell, old, bytes, env, f);
-        return leave_few(cell, place);
+        if (settle_few(place, now.epoch | uint64_t{a.id} << kAccessBit | bytes, writes, t, env)) [[likely]] {
+          const uint64_t stamp = place.head.stamp;
+          unlock(cell, 0, old.mark[1]);
+          return stamp;
+        }
       }
     }
     return visit_pieces(cell, old, bytes, env, f);
@@ -549,95 +546,79 @@ class CompactStore {
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
   static Kept* kept(uint64_t word) { return reinterpret_cast<Kept*>(word >> kPointerBit << 4); }
 
-  // The usual past of an atomic: it is all that the granule has had, and each kind of access came after the last of its kind. Then four marks
-  // tell all, on one line of the cache: threads hand atomics to each other. A Kept without pieces, for those who ask no more.
+  // The usual past of an atomic: it is all that the granule has had, in no more than two threads since it had to be told from what came
+  // before. Then a few marks tell all, on one line of the cache: threads hand atomics to each other. A Kept without pieces, for those
+  // who ask no more.
   struct alignas(64) Few {
     Kept head;
-    uint64_t write, read, atomic_write, atomic_read;  // marks of the same bytes; 0: none
+    uint64_t write, read;          // marks of the same bytes; 0: none
+    uint64_t writes[2], reads[2];  // of atomics: the last, or those of two slots, if they were concurrent once
 
-    uint64_t bytes() const { return (atomic_write | atomic_read) & kBytes; }
+    uint64_t bytes() const { return (writes[0] | reads[0]) & kBytes; }
   };
+  static_assert(sizeof(Few) == 64);
   static bool is_few(const Kept& pieces) { return pieces.count == 0; }
   static bool is_few(const Cell& c, uint64_t bytes) {
     return is_kept(c.mark[1]) && is_few(*kept(c.mark[1])) && few(*kept(c.mark[1])).bytes() == bytes;
   }
   static Few& few(Kept& pieces) { return reinterpret_cast<Few&>(pieces); }
-  template <class AnyMarks>
-  static bool fits_few(const AnyMarks& marks) {
-    return marks.map.empty() && fits(marks.last);
+
+  // Where what an atomic conflicts with comes before it, FastTrack's rules put its mark in place of the last of its kind, or beside it if that
+  // is concurrent; from then on, each slot has its own. Unless there is one of this epoch. False, and nothing is changed, where
+  // that is not so, or there is no place.
+  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t,
+                                                OnlineEnv& env) {
+    uint64_t* const marks = writes ? from.writes : from.reads;
+    const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
+    uint64_t& last = marks[is_second ? 1 : 0];
+    if (((last ^ mark) & kEpochMask) == 0) return true;
+    const bool is_own = last == 0 || ((last ^ mark) & kSlotMask) == 0;
+    if (!is_own && is_second) return false;
+    if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
+    (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
+    __atomic_store_n(&from.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
+    return true;
   }
-  // The variable, with its atomics where it is told.
-  [[gnu::always_inline]] static Var load_few(const Few& from, auto& atomics) {
+  [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
+    return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
+  }
+
+  // The other way: any variable, its atomics in a place of their own.
+  static Var load_few(const Few& from, OnlineEnv& env) {
     Var x{};
     x.write = decode(from.write);
     x.reads.last = decode(from.read);
-    atomics.writes.last = decode(from.atomic_write);
-    atomics.reads.last = decode(from.atomic_read);
-    x.atomics = &atomics;
+    const auto load = [&](const uint64_t* words, auto& marks) {
+      marks.last = decode(words[0]);
+      if (words[1] != 0) marks.share(decode(words[1]), env);
+    };
+    load(from.writes, D::atomics_of(x, env).writes);
+    load(from.reads, x.atomics->reads);
     return x;
   }
-  static uint64_t few_word(const Mark<OnlineEnv>& m, uint64_t bytes) {
-    return m.epoch.never() ? 0 : encode(m, 0) | bytes;
+  // False if there are too many, or one cannot be told by a word.
+  static bool store_few(uint64_t (&words)[2], const auto& marks, uint64_t bytes) {
+    unsigned count = 0;
+    bool fit = true;
+    marks.for_each([&](const Mark<OnlineEnv>& m) {
+      fit &= count < 2 && fits(m);
+      if (fit) words[count++] = encode(m, 0) | bytes;
+    });
+    return fit;
   }
-  [[gnu::always_inline]] static void store_few(Few& to, const auto& atomics, uint64_t bytes, OnlineEnv& env) {
-    to.atomic_write = few_word(atomics.writes.last, bytes);
-    to.atomic_read = few_word(atomics.reads.last, bytes);
-    __atomic_store_n(&to.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
-  }
-  // Where all that an atomic meets comes before it, FastTrack's rules put its mark in place of the last of its kind, unless that is of the
-  // same epoch. False, and nothing is changed, where that is not so.
-  [[gnu::always_inline]] static bool settle_few(Few& place, uint64_t mark, bool writes, const typename D::Thread& t,
-                                                OnlineEnv& env) {
-    uint64_t& last = writes ? place.atomic_write : place.atomic_read;
-    if (((last ^ mark) & kEpochMask) == 0) return true;
-    const auto is_before = [&](uint64_t word) __attribute__((always_inline)) {
-      return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
-    };
-    if (!is_before(last) || !is_before(place.write) || (writes && !is_before(place.read))) return false;
-    last = mark;
-    __atomic_store_n(&place.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
-    return true;
-  }
-  [[gnu::always_inline]] static uint64_t leave_few(Cell& cell, const Few& place) {
-    const uint64_t stamp = place.head.stamp;
-    unlock(cell, 0, pointer_word(&place, kKept));
-    return stamp;
-  }
-  // An atomic's rule changes atomics and nothing else, and never drops them: they need no place of their own meanwhile.
-  template <class F>
-  [[gnu::noinline]] static uint64_t visit_few(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
-    Few& place = few(*kept(old.mark[1]));
-    typename D::Atomics atomics{};
-    Var x = load_few(place, atomics);
-    env.look_at(bytes);
-    env.settled = 0;
-    f(x);
-    if (env.settled == 0) {
-      if (!fits_few(atomics.writes) || !fits_few(atomics.reads)) [[unlikely]]
-        return keep_many(cell, place, bytes, x, env);
-      store_few(place, atomics, bytes, env);
-    }
-    return leave_few(cell, place);
-  }
-  [[gnu::noinline]] static uint64_t keep_many(Cell& cell, Few& was, uint64_t bytes, Var x, OnlineEnv& env) {
-    env.deallocate(&was, sizeof(Few));
-    x.atomics = new (env.allocate(sizeof *x.atomics)) typename D::Atomics{*x.atomics};
-    Pieces parts;
-    parts.add(bytes, x);
-    keep(cell, parts, env);
-    return 0;
-  }
-  static bool may_be_few(const Var& x) {
-    return x.atomics != nullptr && !(x.atomics->writes.empty() && x.atomics->reads.empty()) && fits(x.write) &&
-           fits_few(x.reads) && fits_few(x.atomics->writes) && fits_few(x.atomics->reads);
-  }
-  static void keep_few(Cell& cell, uint64_t bytes, const Var& x, OnlineEnv& env) {
-    auto* place = new (env.allocate(sizeof(Few))) Few{};
-    place->write = few_word(x.write, bytes);
-    place->read = few_word(x.reads.last, bytes);
-    store_few(*place, *x.atomics, bytes, env);
-    env.deallocate(x.atomics, sizeof *x.atomics);
+  static bool keep_few(Cell& cell, uint64_t bytes, Var& x, OnlineEnv& env) {
+    if (x.atomics == nullptr || !x.reads.map.empty() || !fits(x.write) || !fits(x.reads.last)) return false;
+    Few marks{};
+    if (!x.write.epoch.never()) marks.write = encode(x.write, 0) | bytes;
+    if (!x.reads.last.epoch.never()) marks.read = encode(x.reads.last, 0) | bytes;
+    if (!store_few(marks.writes, x.atomics->writes, bytes) || !store_few(marks.reads, x.atomics->reads, bytes) ||
+        marks.bytes() == 0)
+      return false;
+    D::forget_atomics(x, env);
+    auto* place = new (env.allocate(sizeof(Few))) Few(marks);
+    __atomic_store_n(&place->head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     unlock(cell, 0, pointer_word(place, kKept));
+    return true;
   }
 
   template <class F>
@@ -722,9 +703,7 @@ class CompactStore {
       parts.add(inside != 0 ? inside : outside, x);
     };
     if constexpr (Form::kSettles) {
-      if (is_few(pieces))
-        take(few(pieces).bytes(),
-             load_few(few(pieces), *new (env.allocate(sizeof(typename D::Atomics))) typename D::Atomics{}));
+      if (is_few(pieces)) take(few(pieces).bytes(), load_few(few(pieces), env));
     }
     for (uint64_t i = 0; i < pieces.count; ++i) take(pieces.at()[i].bytes, pieces.at()[i].var);
     if (rest != 0) parts.add(rest, {});
@@ -744,8 +723,7 @@ class CompactStore {
   [[gnu::noinline]] static void keep(Cell& cell, Pieces& parts, OnlineEnv& env) {
     if constexpr (TellsSame<D>) mend(parts, env);
     if constexpr (Form::kSettles) {
-      if (parts.count == 1 && may_be_few(parts.at(0).var))
-        return keep_few(cell, parts.at(0).bytes, parts.at(0).var, env);
+      if (parts.count == 1 && keep_few(cell, parts.at(0).bytes, parts.at(0).var, env)) return;
     }
     auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
     pieces->count = parts.count;
