@@ -30,12 +30,11 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
   Host::pass_time(of(t));
   if (is_idle()) return;
   const Scope scope(t);
-  Line line(address);
-  T& object = line.get<T>(address, *t.arena);
-  const Host::ChangeOf<T> change(object);
-  Host::message(t, message, object);
-  rule(of(t).state, object.state, of(t).env);
-  of(t).renew();
+  Host::at<T>(of(t), address, [&](T& object) {
+    Host::message(t, message, object);
+    rule(of(t).state, object.state, of(t).env);
+    of(t).renew();
+  });
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ void acquire(Thread& t, uintptr_t lock, LockMode mode) {
         Hindsight<D>::acquiring(of(t), lock, l, mode);
         mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
       },
-      [&] { return Host::acquire_is_idle(of(t), lock, mode); });
+      [&] { return Host::acquire_is_idle(of(t), lock, mode) || Host::acquire_at_a_glance(of(t), lock, mode); });
   if constexpr (kIsHybrid) of(t).env.hold({lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {

@@ -89,7 +89,7 @@ class OnlineHost {
   static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
   // And, since nothing else is to be told of them between periods, what leaves them as they are is made without their Line.
   static constexpr bool kHolds = kGlances && kSamples;
-  // Or, where each is to be told of once in an epoch, atomics are made without it, whatever they change.
+  // Or, where each is to be told of once in an epoch, locks and atomics do without it, whatever they change.
   static constexpr bool kGrips = kGlances && !kSamples && !OrdersReadsAfterWrites<D, Env>;
 
   // What an atomic did to the history of its memory, if the store can tell without a lock whether something else happened there since.
@@ -143,7 +143,9 @@ class OnlineHost {
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
   template <class T>
-  using ChangeOf = Change<(kHolds || kGrips) && T::kKind == kAtomic>;
+  static constexpr bool kIsGripped = kGrips && (T::kKind == kLock || T::kKind == kAtomic);
+  template <class T>
+  using ChangeOf = Change<kIsGripped<T> || (kHolds && T::kKind == kAtomic)>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -429,6 +431,19 @@ class OnlineHost {
     }
     return false;
   }
+  // The lock is known where it was found, and what it tells can be learnt from a copy of it. Whether it was.
+  static bool acquire_at_a_glance(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kGrips) {
+      const Glance<Lock> glance(lock, t.met(lock));
+      if (!glance.is_clear() || glance.object() == nullptr || t.tree != nullptr) return false;
+      const typename D::Lock copy = glance.object()->state;
+      if (!D::is_small(copy) || !glance.holds()) return false;
+      mode == LockMode::Write ? D::acquire(t.state, copy, t.env) : D::read_acquire(t.state, copy, t.env);
+      t.renew();
+      return true;
+    }
+    return false;
+  }
   static bool release_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
     if constexpr (kHolds) {
       return is_idle<Lock>(t, lock, [&](const auto& l) {
@@ -555,6 +570,27 @@ class OnlineHost {
     return false;
   }
 
+  // Calls f with the object, made if need be, and nobody else at it. In a Scope.
+  template <class T, class F>
+  [[gnu::always_inline]] static auto at(HostThread& t, uintptr_t address, F&& f) {
+    if constexpr (kIsGripped<T>) {
+      for (unsigned round = 0; round < kTries; relax(round++)) {
+        const Glance<T> glance(address, t.met(address));
+        if (glance.object() == nullptr) break;
+        if (!glance.is_clear()) continue;
+        if (const Grip<T> grip(glance); grip) return f(grip.object());
+      }
+    }
+    return at_object_of_line<T>(t, address, f);
+  }
+  template <class T, class F>
+  [[gnu::noinline]] static auto at_object_of_line(HostThread& t, uintptr_t address, F&& f) {
+    Line line(address);
+    T& object = line.template get<T>(address, *t.arena);
+    const ChangeOf<T> change(object);
+    return f(object);
+  }
+
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
 
   template <class Real>
@@ -609,7 +645,7 @@ class OnlineHost {
       }
     }
     depot::Id a = 0;
-    const bool done = at_atomic(t, address, [&](Atomic& object) {
+    const bool done = at<Atomic>(t, address, [&](Atomic& object) {
       const bool done = real();
       const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
       const MemoryOrder order = done ? success : failure;
@@ -746,12 +782,12 @@ class OnlineHost {
     decltype(real()) value{};
     const bool is_load = op == Op::AtomicLoad;
     expect_atomic(t, address);
-    if (is_load ? load_settled(t, address, order, real, value) : make_settled(t, address, op, order, real, value)) {
+    if (is_load ? load_at_a_glance(t, address, order, real, value) : make_settled(t, address, op, order, real, value)) {
       report(t, tell_once(t, address, size, op, pc));
       return value;
     }
     depot::Id a = op == Op::AtomicStore ? tell_once(t, address, size, op, pc) : 0;
-    at_atomic(t, address, [&](Atomic& object) {
+    at<Atomic>(t, address, [&](Atomic& object) {
       atomic_before(t, &object, op, order);
       if (op == Op::AtomicRmw) a = tell_once(t, address, size, op, pc);
       value = real();
@@ -768,17 +804,28 @@ class OnlineHost {
     __builtin_prefetch(&hot_cell(address));
     __builtin_prefetch(reinterpret_cast<const void*>(address));
   }
-  // A load that has nothing to learn: it only looks, so that others who do the same keep the object in their caches.
+  // A load only looks, so that others who do the same keep the object in their caches. What it has to learn, it learns from a copy, if
+  // that can be made without a reference to anything.
   template <class Value, class Real>
-  [[gnu::always_inline]] static bool load_settled(HostThread& t, uintptr_t address, MemoryOrder order, Real real,
-                                                  Value& value) {
+  [[gnu::always_inline]] static bool load_at_a_glance(HostThread& t, uintptr_t address, MemoryOrder order, Real real,
+                                                      Value& value) {
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
       if (!glance.is_near()) return false;
       if (!glance.is_clear()) continue;
-      if (glance.object() != nullptr && !is_settled(t, *glance.object(), Op::AtomicLoad, order)) return false;
+      const Atomic* object = glance.object();
+      if (object == nullptr || is_settled(t, *object, Op::AtomicLoad, order)) {
+        value = real();
+        if (glance.holds()) return true;
+        continue;
+      }
+      const typename D::Atomic copy = object->state;
+      if (!D::is_small(copy)) return false;
       value = real();
-      if (glance.holds()) return true;
+      if (!glance.holds()) continue;
+      D::atomic_before(t.state, copy, Op::AtomicLoad, order, t.env);
+      t.renew();
+      return true;
     }
     return false;
   }
@@ -803,27 +850,6 @@ class OnlineHost {
   }
 
  private:
-  // Calls f with the object, made if need be, and nobody else at it.
-  template <class F>
-  [[gnu::always_inline]] static auto at_atomic(HostThread& t, uintptr_t address, F&& f) {
-    if constexpr (kGrips) {
-      for (unsigned round = 0; round < kTries; relax(round++)) {
-        const Glance<Atomic> glance(address, t.met(address));
-        if (glance.object() == nullptr) break;
-        if (!glance.is_clear()) continue;
-        if (const Grip<Atomic> grip(glance); grip) return f(grip.object());
-      }
-    }
-    return at_atomic_of_line(t, address, f);
-  }
-  template <class F>
-  [[gnu::noinline]] static auto at_atomic_of_line(HostThread& t, uintptr_t address, F&& f) {
-    Line line(address);
-    auto& object = line.template get<Atomic>(address, *t.arena);
-    const ChangeOf<Atomic> change(object);
-    return f(object);
-  }
-
   // An atomic operation: what it learns, its access, what it leaves. No object: nothing to learn.
   static void atomic_before(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) D::atomic_before(t.state, object->state, op, order, t.env);
