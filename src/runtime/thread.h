@@ -111,7 +111,8 @@ struct Thread {
   uintptr_t met_locks[kMetLocks];
   uintptr_t& met_lock(uintptr_t address) { return met_locks[(address >> 3 ^ address >> 9) % kMetLocks]; }
 
-  KnownAccess known[1024];
+  static constexpr unsigned kKnownBits = 11;
+  KnownAccess known[1U << kKnownBits];
   KnownStack known_stacks[512];
 };
 
@@ -187,7 +188,8 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 // --- the access being made, as one number ---
 
 inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below, depot::Id locks) {
-  return t.known[(pc ^ pc >> 10 ^ packed ^ uintptr_t{below} * 7 ^ uintptr_t{locks} * 13) & 1023];
+  const uint64_t what = pc ^ uint64_t{packed} << 24 ^ uint64_t{below} << 32 ^ uint64_t{locks} << 12;
+  return t.known[what * 0x9E3779B97F4A7C15U >> (64 - Thread::kKnownBits)];
 }
 
 // Whether stack and held locks have their numbers already.
