@@ -646,14 +646,14 @@ class OnlineHost {
     }
     depot::Id a = 0;
     const bool done = at<Atomic>(t, address, [&](Atomic& object) {
-      const bool done = real();
-      const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
-      const MemoryOrder order = done ? success : failure;
+      const bool is_done = real();
+      const Op op = is_done ? Op::AtomicRmw : Op::AtomicLoad;
+      const MemoryOrder order = is_done ? success : failure;
       a = describe(t, pc, packed(op, size));
       atomic_before(t, &object, op, order);
       tell_atomic(t, address, size, op, a);
       atomic_after(t, &object, op, order);
-      return done;
+      return is_done;
     });
     report(t, a);
     return done;

@@ -2,6 +2,7 @@
 // who learn, those who change (runtime/objects.h). Two threads, then so many that their clocks need memory of their own.
 // RUN: %cxx -O1 -pthread %s -o %t && %norace %t
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
