@@ -188,8 +188,8 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 // --- the access being made, as one number ---
 
 inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below, depot::Id locks) {
-  const uint64_t what = pc ^ uint64_t{packed} << 24 ^ uint64_t{below} << 32 ^ uint64_t{locks} << 12;
-  return t.known[what * 0x9E3779B97F4A7C15U >> (64 - Thread::kKnownBits)];
+  const uint64_t context = uint64_t{below} << 32 | locks;
+  return t.known[(pc ^ packed ^ context << 12) * 0x9E3779B97F4A7C15U >> (64 - Thread::kKnownBits)];
 }
 
 // Whether stack and held locks have their numbers already.
