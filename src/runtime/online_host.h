@@ -19,6 +19,7 @@
 #include "runtime/online_library.h"
 #include "runtime/pieces.h"
 #include "runtime/quiet.h"
+#include "runtime/rest.h"
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
@@ -172,13 +173,16 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void see_period(HostThread& t) {
     const Scope scope(t);
     const bool before = sampling::is_on(t.period);
+    rest::forget_knowledge(t);
     t.period = sampling::period();
     t.env.sampling = sampling::is_on(t.period);
     if (t.env.sampling == before) return;
     if (t.env.sampling) {
+      rest::wait_for_operations();
       if constexpr (kSamples) D::begin_sampling(t.state, t.env);
       t.sampled_since = t.accesses;
     } else {
+      rest::sampled_up_to(D::epoch(t.state));
       t.sampled += t.accesses - t.sampled_since;
     }
     t.renew();
@@ -408,6 +412,9 @@ class OnlineHost {
     return held;
   }
   static bool acquire_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kHolds) {
+      if (rest::is_on()) return true;
+    }
     if constexpr (kGlances) {
       return is_idle<Lock>(t, lock, [&](const auto& l) {
         return mode == LockMode::Write ? D::acquire_is_idle(t.state, l) : D::read_acquire_is_idle(t.state, l);
@@ -417,6 +424,7 @@ class OnlineHost {
   }
   static bool release_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
     if constexpr (kHolds) {
+      if (rest::is_on()) return true;
       return is_idle<Lock>(t, lock, [&](const auto& l) {
         return mode == LockMode::Write ? D::release_is_idle(t.state, l, t.env)
                                        : D::read_release_is_idle(t.state, l, t.env);
@@ -428,7 +436,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_mere_order(Thread& t, uintptr_t lock, uintptr_t /*used*/, uintptr_t /*pc*/)
     requires kHolds
   {
-    return rests_in_order(of(t)) && (quiet::is_quiet(lock) || is_settled_lock(of(t), lock));
+    return rest::is_on() || (is_between_periods(of(t)) && (quiet::is_quiet(lock) || is_settled_lock(of(t), lock)));
   }
   // What is read of its memory (intercept/lock_memory.h), was read in this epoch or has no history.
   [[gnu::noinline]] static bool is_settled_lock(HostThread& t, uintptr_t lock) {
@@ -441,12 +449,12 @@ class OnlineHost {
   [[gnu::always_inline]] static bool acquired_at_once(Thread& t, uintptr_t lock, LockMode mode)
     requires kHolds
   {
-    return is_still_rest(of(t)) && acquire_is_idle(of(t), lock, mode) && has_passed(of(t));
+    return (rest::is_on() || (is_still_between(of(t)) && acquire_is_idle(of(t), lock, mode))) && has_passed(of(t));
   }
   [[gnu::always_inline]] static bool released_at_once(Thread& t, uintptr_t lock, LockMode mode)
     requires kHolds
   {
-    return release_is_idle(of(t), lock, mode) && has_passed(of(t));
+    return (rest::is_on() || release_is_idle(of(t), lock, mode)) && has_passed(of(t));
   }
   static bool has_passed(HostThread& t) {
     ++t.events;
@@ -456,12 +464,12 @@ class OnlineHost {
 
   // Nothing but order is to be told of an atomic there: it is between periods, and leaves no mark that is not there.
   [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size, Op op) {
-    return rests_in_order(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
+    return is_between_periods(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
   }
-  static bool rests_in_order(const HostThread& t) {
-    return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_rest(t);
+  static bool is_between_periods(const HostThread& t) {
+    return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_between(t);
   }
-  static bool is_still_rest(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
+  static bool is_still_between(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
   [[gnu::noinline]] static bool leaves_history(HostThread& t, uintptr_t address, unsigned size, Op op) {
     if (size == 16) return is_unsampled<16>(address);
     const Cell& cell = hot_cell(address);
@@ -484,7 +492,9 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool make_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
                                                MemoryOrder order, Real real, Value& value) {
-    if (op == Op::AtomicLoad) {
+    if (rest::make(t, [&] { value = real(); })) {
+      // Nothing is known of its object, nor need be.
+    } else if (op == Op::AtomicLoad) {
       if (!load_idly(t, address, size, order, real, value)) return false;
     } else {
       const Scope scope(t);
@@ -499,11 +509,6 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
                                                Real real, Value& value) {
-    if (sampling::period() == 0 && t.tree == nullptr) {
-      value = real();
-      // Still before the first period, so whatever was released of it is no news of anything sampled, and nothing has history.
-      if (sampling::period() == 0) return true;
-    }
     if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
@@ -612,22 +617,32 @@ class OnlineHost {
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     t->env.owner = info->id;
-    if constexpr (kSamples) {
-      t->period = sampling::period();
-      t->env.sampling = sampling::is_on(t->period);
-    }
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
     if (parent != nullptr) {
       message(*parent);
       D::fork(parent->state, t->state, parent->env);
+      inherit_period(*t, *parent);
       t->lessons.inherit(parent->lessons, parent->env);
       parent->renew();
     }
     t->renew();
     return t;
   }
+  // It knows what its parent does, and samples if that one does: else it might, unseen by rest.h.
+  static void inherit_period(HostThread& t, const HostThread& parent) {
+    t.period = parent.period;
+    t.env.sampling = parent.env.sampling;
+    t.knows_of = parent.knows_of;
+    t.rests = parent.rests;
+  }
+  static bool knows(const Thread& t, WideEpoch e) { return D::ordered(e, static_cast<const HostThread&>(t).state); }
+  static void learn(Thread& t, WideEpoch e) {
+    D::learn(of(t).state, {{}, e, {}}, of(t).env);
+    of(t).renew();
+  }
   static void end(HostThread& t) {
+    if (t.env.sampling) rest::sampled_up_to(D::epoch(t.state));
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
   }

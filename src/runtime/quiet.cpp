@@ -15,6 +15,7 @@ static_assert(sizeof(Block) * (uintptr_t{1} << kChunkBits) / kBlock <= kBlocksBy
 
 constinit uint8_t g_counts[kBytes] = {};     // blocks with history; kMany: once that many, for ever
 constinit uint8_t g_in_period[kBytes] = {};  // all ones, from the first period on
+constinit uint8_t g_at_rest[kBytes] = {};    // never written
 constinit SpinLock g_lock;
 constexpr uint8_t kMany = 0xFF;
 constexpr unsigned kLooks = 8, kMaxPatience = 9;
@@ -47,6 +48,8 @@ void set_period(bool on) {
   const uint8_t* const of_blocks = on ? g_in_period : g_counts;
   __atomic_store_n(&g_of_blocks, of_blocks, __ATOMIC_RELEASE);
 }
+
+void set_rest() { __atomic_store_n(&g_of_blocks, static_cast<const uint8_t*>(g_at_rest), __ATOMIC_RELEASE); }
 
 void disturb(uintptr_t address) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // the granule, then the flag

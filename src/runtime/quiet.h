@@ -2,7 +2,7 @@
 // has nothing to record and nothing to race with, and this is known from one byte, without its thread, its cell or its chunk.
 //
 //   g_of_blocks ─▶ ┌ byte of block 0 ┬ of block 1 ┬ …   blocks whose numbers end alike share one; 0: none of them has history
-//                  └ in a period: all ones
+//                  └ in a period: all ones; at rest (rest.h): all zero
 //
 // A block, of 256 bytes, has history while one of its granules, or of the 16 bytes behind it, has: so a byte answers for every access that
 // begins in the block. Granules get history in a period, and lose it one by one later; so a block that is looked at in vain again and
@@ -28,6 +28,8 @@ inline bool is_quiet(uintptr_t address) { return is_quiet(__atomic_load_n(&g_of_
 
 // A period begins or ends.
 void set_period(bool on);
+// Until then, no history matters.
+void set_rest();
 
 // The granule at the address has history now.
 void disturb(uintptr_t address);

@@ -73,10 +73,10 @@ void take_stack(Thread& t) {
 }
 
 void start_on_this_thread(Thread& t) {
-  sampler::become(&t);
   t.info->os_id = sys::thread_id();
+  link(t);  // before it may sample (rest.h)
+  sampler::become(&t);
   take_stack(t);
-  link(t);
 }
 
 }  // namespace

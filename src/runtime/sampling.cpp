@@ -6,6 +6,7 @@
 #include "core/control.h"
 #include "runtime/options.h"
 #include "runtime/quiet.h"
+#include "runtime/rest.h"
 #include "runtime/say.h"
 
 namespace pf::rt::sampling {
@@ -22,6 +23,7 @@ constinit Control* g_control = &g_own_control;
 
 void set(bool on) {
   if (is_on(g_period) == on) return;
+  if (on) rest::end_before_a_period();
   quiet::set_period(on);
   __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
 }
@@ -52,6 +54,7 @@ void begin(const char* run_directory) {
   const uint64_t rate = Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED));
   g_periods = Periods(rate, g_options.period, seed());
   g_batch = 1 + static_cast<uint32_t>(g_options.period / 32);
+  rest::begin_at_start();
   set(g_periods.sampling());
 }
 
@@ -61,6 +64,7 @@ void tell_work(Thread& t) {
   g_periods.set_rate(Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED)));
   if (g_periods.work(t.work) && !g_forced) set(g_periods.sampling());
   t.work = 0;
+  if (!is_on(g_period)) rest::seek(t);
 }
 
 void force(bool on) {

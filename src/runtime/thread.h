@@ -80,6 +80,7 @@ struct Thread {
   uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
   uint32_t period;  // of sampling.h, as the thread has seen it last
   bool is_outside;  // in code without instrumentation, as far as is known (library_calls.h)
+  bool at_rest;     // makes an operation that began at rest (rest.h); signals wait
 
   Frame* bottom;
   Arena* arena;
@@ -100,6 +101,11 @@ struct Thread {
   uint32_t work;                    // units that sampling.h was not told yet
   uint64_t sampled, sampled_since;  // accesses in periods that are over; what `accesses` was when this one began
   uintptr_t caller;                 // of the outermost intercepted function, 0 outside of one
+
+  // Of rest.h. Others read them.
+  uint32_t knows_of;    // the generation of samples that it was found to know all of; 0: none
+  uint32_t rests;       // that it was told of
+  const Thread* joins;  // whose end it waits for in pthread_join
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;

@@ -159,14 +159,18 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (g_watches_traps) let_traps_through();
   const int saved = errno;
   Thread* t = self;
-  if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
+  const bool is_busy = t != nullptr && (t->busy != 0 || t->at_rest);
+  if (is_busy && !is_synchronous(number)) {
     keep(*t, number, info, context);
-  } else if (t != nullptr && t->busy != 0) {
+  } else if (is_busy) {
     // The runtime itself faulted on the program's behalf (a bad pointer given to an atomic): let the handler see it.
     const uint32_t busy = t->busy;
+    const bool at_rest = t->at_rest;
     t->busy = 0;
+    t->at_rest = false;
     handle(t, number, info, context);
     t->busy = busy;
+    t->at_rest = at_rest;
   } else {
     handle(t, number, info, context);
   }

@@ -1,0 +1,128 @@
+#include "runtime/rest.h"
+
+#include <bit>
+
+#include "runtime/options.h"
+#include "runtime/quiet.h"
+#include "runtime/registry.h"
+
+namespace pf::rt::rest {
+
+constinit bool g_on = false;
+
+namespace {
+
+// Of each slot: the latest clock that it sampled at, and what that was when there was rest.
+struct Sampled {
+  WideEpoch::Clock latest, at_rest;
+};
+constinit Pieces<Sampled, 12, 1U << 20> g_sampled;
+constinit uint32_t g_slots = 0;
+constinit uint32_t g_generation = 1;  // of the latest clocks; a thread knows of none at first
+constinit uint32_t g_rests = 0;
+constinit SpinLock g_lock;
+
+constinit Knowledge g_knowledge{};
+constinit bool g_allowed = false, g_operations_over = true;
+constinit uint32_t g_looks = 0;  // since the last period
+
+// The registry is locked.
+bool knows_all(const Thread& t) {
+  constexpr unsigned kLongestChain = 16;
+  const Thread* knowing = &t;
+  for (unsigned i = 0; i < kLongestChain && knowing != nullptr; ++i) {
+    if (__atomic_load_n(&knowing->knows_of, __ATOMIC_ACQUIRE) == g_generation) return true;
+    const Thread* child = __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE);
+    if ((__atomic_load_n(&knowing->period, __ATOMIC_RELAXED) & 1) != 0) return false;  // it samples
+    knowing = child;
+  }
+  return false;
+}
+
+void find_out(Thread& t) {
+  const Guard guard(g_lock);
+  if (t.knows_of == g_generation || (t.period & 1) != 0) return;
+  for (uint32_t i = 0; i < g_slots; ++i) {
+    const WideEpoch latest{Slot{i}, g_sampled[i].latest};
+    if (latest.clock() != 0 && !g_knowledge.knows(t, latest)) return;
+  }
+  __atomic_store_n(&t.knows_of, g_generation, __ATOMIC_RELEASE);
+}
+
+void begin() {
+  for (uint32_t i = 0; i < g_slots; ++i) g_sampled[i].at_rest = g_sampled[i].latest;
+  __atomic_store_n(&g_rests, g_rests + 1, __ATOMIC_RELEASE);
+  quiet::set_rest();
+  __atomic_store_n(&g_on, true, __ATOMIC_RELEASE);
+}
+
+template <class Is>
+bool all_threads(Is is) {
+  struct Asked {
+    Is& is;
+    bool all;
+  } asked{is, true};
+  registry::for_each([](Thread& t, void* p) { static_cast<Asked*>(p)->all &= static_cast<Asked*>(p)->is(t); }, &asked);
+  return asked.all;
+}
+
+bool are_operations_over() {
+  return all_threads([](const Thread& t) { return !__atomic_load_n(&t.at_rest, __ATOMIC_ACQUIRE); });
+}
+
+}  // namespace
+
+void allow(const Knowledge& knowledge) {
+  g_knowledge = knowledge;
+  g_allowed = !g_options.tree && sys::barrier_on_all_threads();
+}
+
+void begin_at_start() {
+  if (g_allowed) begin();
+}
+
+// A look at all threads is not worth much if it was in vain again and again.
+void seek(Thread& t) {
+  if (!g_allowed || g_on) return;
+  find_out(t);
+  if (!std::has_single_bit(++g_looks)) return;
+  const Guard guard(g_lock);
+  if (all_threads(&knows_all)) begin();
+}
+
+void end_before_a_period() {
+  g_looks = 0;
+  if (!g_on) return;
+  __atomic_store_n(&g_on, false, __ATOMIC_SEQ_CST);
+  sys::barrier_on_all_threads();
+  __atomic_store_n(&g_operations_over, are_operations_over(), __ATOMIC_RELEASE);
+}
+
+void sampled_up_to(WideEpoch e) {
+  const Guard guard(g_lock);
+  const uint32_t i = index(e.slot());
+  for (; g_slots <= i; ++g_slots) g_sampled.provide(g_slots);
+  if (g_sampled[i].latest < e.clock()) g_sampled[i].latest = e.clock();
+  ++g_generation;
+}
+
+// Who was not there, or was not found to know, when there was rest, has been told by nobody since of what all knew then. It is known now.
+void forget_knowledge(Thread& t) {
+  __atomic_store_n(&t.knows_of, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // then the thread looks at the period; seek() looks there first
+  const uint32_t rests = __atomic_load_n(&g_rests, __ATOMIC_ACQUIRE);
+  if (t.rests == rests) return;
+  const Guard guard(g_lock);
+  for (uint32_t i = 0; i < g_slots; ++i) {
+    const WideEpoch known{Slot{i}, g_sampled[i].at_rest};
+    if (known.clock() != 0 && !g_knowledge.knows(t, known)) g_knowledge.learn(t, known);
+  }
+  t.rests = rests;
+}
+
+void wait_for_operations() {
+  if (__atomic_load_n(&g_operations_over, __ATOMIC_ACQUIRE)) return;
+  for (unsigned round = 0; !are_operations_over(); ++round) relax(round);
+}
+
+}  // namespace pf::rt::rest

@@ -1,0 +1,63 @@
+// Rest: everybody knows all that was ever sampled (PACER). Then nothing that is recorded can race with anybody any more, nor with who comes
+// later, since a new thread knows what its parent does; and no synchronization brings news. So until the next period begins neither memory
+// nor order is anything to the detector, and this is known from one byte. Before the first period it is so from the start.
+//
+// Who knows: each thread finds out for itself, against the latest epoch that each slot sampled in (`sampled_up_to`); the generation of
+// those is what it knows of. A thread that waits in pthread_join knows what the one it waits for does, for it will before it goes on.
+//
+//   period ─▶ threads leave it, each tells its epoch ─▶ they learn of each other ─▶ all know ─▶ rest ─▶ period
+//
+// What is skipped at rest would have told what all know already; what is left of it in objects and memory is older, and known as well.
+// An atomic operation must not begin at rest and be made in the period: in between, somebody may have published news with the value that
+// it takes or replaces. So it says that it is under way (Thread::at_rest, a plain store), and a period begins with a barrier on all
+// threads (sys.h), after which every thread that begins to sample waits until no such operation is left. Of locks nothing is needed: what
+// is published there is published before the lock is free, so who takes it then sees that rest is over.
+#pragma once
+#include "core/epoch.h"
+#include "runtime/thread.h"
+
+namespace pf::rt::rest {
+
+extern bool g_on;
+inline bool is_on() { return __atomic_load_n(&g_on, __ATOMIC_RELAXED); }
+
+// What the detector's threads can be asked for, and told.
+struct Knowledge {
+  bool (*knows)(const Thread& t, WideEpoch e);
+  void (*learn)(Thread& t, WideEpoch e);
+};
+// At the start, before the first period. Without this there is no rest.
+void allow(const Knowledge& knowledge);
+
+// --- by sampling.cpp, one at a time ---
+
+void begin_at_start();       // nothing was sampled so far
+void seek(Thread& t);        // between periods, now and then
+void end_before_a_period();  // no operation begins at rest any more
+
+// --- by each thread ---
+
+// It has left a period or is at its end: what it recorded is of this epoch at the latest.
+void sampled_up_to(WideEpoch e);
+// It sees another period than before. Afterwards there is no rest before it looks for itself again.
+void forget_knowledge(Thread& t);
+// It begins to sample: operations that began at rest are over afterwards.
+void wait_for_operations();
+
+// An operation of the program, if there is rest; whether it was made.
+template <class Real>
+[[gnu::always_inline]] inline bool make(Thread& t, Real real) {
+  if (!is_on()) return false;
+  t.at_rest = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const bool on = is_on();
+  if (on) [[likely]]
+    real();
+  __atomic_store_n(&t.at_rest, false, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (t.pending_count != 0 && t.busy == 0) [[unlikely]]
+    deliver_pending_signals(t);
+  return on;
+}
+
+}  // namespace pf::rt::rest
