@@ -174,6 +174,7 @@ class OnlineHost {
     const Scope scope(t);
     const bool before = sampling::is_on(t.period);
     rest::forget_knowledge(t);
+    sampling::tell_late_work(t);
     t.period = sampling::period();
     t.env.sampling = sampling::is_on(t.period);
     if (t.env.sampling == before) return;
@@ -488,13 +489,20 @@ class OnlineHost {
     const uintptr_t key = access_key(address, size, op);
     return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
   }
-  // An atomic operation, if it is one that changes nothing but the program's memory. Whether it was.
+  // An atomic operation, if there is rest. Whether it was made.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool make_at_rest(Thread& t, Real real, Value& value) {
+    if (!rest::make(t, [&] { value = real(); })) return false;
+    ++t.accesses;
+    ++t.atomics;
+    sampling::work(t);
+    return true;
+  }
+  // The same if it changes nothing but the program's memory.
   template <class Value, class Real>
   [[gnu::always_inline]] static bool make_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
                                                MemoryOrder order, Real real, Value& value) {
-    if (rest::make(t, [&] { value = real(); })) {
-      // Nothing is known of its object, nor need be.
-    } else if (op == Op::AtomicLoad) {
+    if (op == Op::AtomicLoad) {
       if (!load_idly(t, address, size, order, real, value)) return false;
     } else {
       const Scope scope(t);

@@ -90,6 +90,11 @@ void seek(Thread& t) {
   if (all_threads(&knows_all)) begin();
 }
 
+bool is_sought() {
+  constexpr uint32_t kHopeless = 128;
+  return g_allowed && !g_on && g_looks < kHopeless;
+}
+
 void end_before_a_period() {
   g_looks = 0;
   if (!g_on) return;

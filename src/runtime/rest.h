@@ -34,6 +34,7 @@ void allow(const Knowledge& knowledge);
 void begin_at_start();       // nothing was sampled so far
 void seek(Thread& t);        // between periods, now and then
 void end_before_a_period();  // no operation begins at rest any more
+bool is_sought();            // and there is hope
 
 // --- by each thread ---
 
