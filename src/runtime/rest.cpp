@@ -24,7 +24,8 @@ constinit SpinLock g_lock;
 
 constinit Knowledge g_knowledge{};
 constinit bool g_allowed = false, g_operations_over = true;
-constinit uint32_t g_looks = 0;  // since the last period
+constinit uint32_t g_looks = 0;                // since the last period
+constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
 
 // The registry is locked.
 bool knows_all(const Thread& t) {
@@ -39,14 +40,15 @@ bool knows_all(const Thread& t) {
   return false;
 }
 
-void find_out(Thread& t) {
-  const Guard guard(g_lock);
-  if (t.knows_of == g_generation || (t.period & 1) != 0) return;
+// Whether the thread knows all by now, and did not before.
+bool has_found_out(Thread& t) {
+  if (t.knows_of == g_generation || (t.period & 1) != 0) return false;
   for (uint32_t i = 0; i < g_slots; ++i) {
     const WideEpoch latest{Slot{i}, g_sampled[i].latest};
-    if (latest.clock() != 0 && !g_knowledge.knows(t, latest)) return;
+    if (latest.clock() != 0 && !g_knowledge.knows(t, latest)) return false;
   }
   __atomic_store_n(&t.knows_of, g_generation, __ATOMIC_RELEASE);
+  return true;
 }
 
 void begin() {
@@ -56,19 +58,21 @@ void begin() {
   __atomic_store_n(&g_on, true, __ATOMIC_RELEASE);
 }
 
-template <class Is>
-bool all_threads(Is is) {
-  struct Asked {
-    Is& is;
-    bool all;
-  } asked{is, true};
-  registry::for_each([](Thread& t, void* p) { static_cast<Asked*>(p)->all &= static_cast<Asked*>(p)->is(t); }, &asked);
-  return asked.all;
+// The first thread that is not so, or null.
+template <bool (*kIs)(const Thread&)>
+const Thread* find_other() {
+  const Thread* other = nullptr;
+  registry::for_each(
+      [](Thread& t, void* p) {
+        auto& found = *static_cast<const Thread**>(p);
+        if (found == nullptr && !kIs(t)) found = &t;
+      },
+      static_cast<void*>(&other));
+  return other;
 }
 
-bool are_operations_over() {
-  return all_threads([](const Thread& t) { return !__atomic_load_n(&t.at_rest, __ATOMIC_ACQUIRE); });
-}
+bool is_out(const Thread& t) { return !__atomic_load_n(&t.at_rest, __ATOMIC_ACQUIRE); }
+bool are_operations_over() { return find_other<&is_out>() == nullptr; }
 
 }  // namespace
 
@@ -81,13 +85,14 @@ void begin_at_start() {
   if (g_allowed) begin();
 }
 
-// A look at all threads is not worth much if it was in vain again and again.
+// A look at all threads is worth it when one has come to know, unless another is known not to; and now and then, since that one may be gone.
 void seek(Thread& t) {
   if (!g_allowed || g_on) return;
-  find_out(t);
-  if (!std::has_single_bit(++g_looks)) return;
   const Guard guard(g_lock);
-  if (all_threads(&knows_all)) begin();
+  const bool is_better = has_found_out(t) && (g_ignorant == nullptr || knows_all(*g_ignorant));
+  if (!std::has_single_bit(++g_looks) && !is_better) return;
+  g_ignorant = find_other<&knows_all>();
+  if (g_ignorant == nullptr) begin();
 }
 
 bool is_sought() {
