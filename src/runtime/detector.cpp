@@ -46,7 +46,9 @@ void start() {
   if constexpr (Host::kSamples) sampling::begin(output::directory());
   install_near_code();
 }
-void start_in_child() {}
+void start_in_child() {
+  if constexpr (Host::kHolds) rest::start_in_child(of(*self).env.sampling);
+}
 void put_statistics(Text&) {}
 // What the handler does is not what it interrupted has done, or is about to do again (CompactStore::repeat).
 void interrupted(Thread& t) {

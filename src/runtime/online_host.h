@@ -174,16 +174,17 @@ class OnlineHost {
     const Scope scope(t);
     const bool before = sampling::is_on(t.period);
     rest::forget_knowledge(t);
+    if (!before) rest::may_sample();
     sampling::tell_late_work(t);
     t.period = sampling::period();
     t.env.sampling = sampling::is_on(t.period);
+    if (!t.env.sampling) rest::samples_no_more(D::epoch(t.state), before);
     if (t.env.sampling == before) return;
     if (t.env.sampling) {
       rest::wait_for_operations();
       if constexpr (kSamples) D::begin_sampling(t.state, t.env);
       t.sampled_since = t.accesses;
     } else {
-      rest::sampled_up_to(D::epoch(t.state));
       t.sampled += t.accesses - t.sampled_since;
     }
     t.renew();
@@ -226,10 +227,9 @@ class OnlineHost {
   // What the hot path needs of what threads share. Copies of its code have a copy of this, too (near.h).
   struct Shared {
     const Area* area;
-    const uint8_t* const* quiet_blocks;
     const uint32_t* period;
   };
-  static constexpr Shared shared() { return {&g_area, &quiet::g_of_blocks, &sampling::g_period}; }
+  static constexpr Shared shared() { return {&g_area, &sampling::g_period}; }
   struct Here {
     static Thread* watched() { return rt::watched; }
     static Shared shared() { return OnlineHost::shared(); }
@@ -250,7 +250,7 @@ class OnlineHost {
     if (t == nullptr) [[unlikely]]
       return false;
     if constexpr (kSamples) {
-      if (quiet::is_quiet(__atomic_load_n(From::shared().quiet_blocks, __ATOMIC_RELAXED), address)) [[likely]] {
+      if (quiet::is_quiet(*t, address)) [[likely]] {
         ++t->accesses;
         return true;
       }
@@ -414,7 +414,7 @@ class OnlineHost {
   }
   static bool acquire_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
     if constexpr (kHolds) {
-      if (rest::is_on()) return true;
+      if (quiet::is_at_rest(t)) return true;  // there is nothing to learn
     }
     if constexpr (kGlances) {
       return is_idle<Lock>(t, lock, [&](const auto& l) {
@@ -437,7 +437,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_mere_order(Thread& t, uintptr_t lock, uintptr_t /*used*/, uintptr_t /*pc*/)
     requires kHolds
   {
-    return rest::is_on() || (is_between_periods(of(t)) && (quiet::is_quiet(lock) || is_settled_lock(of(t), lock)));
+    return rest::is_on() || (is_between_periods(of(t)) && (quiet::is_quiet(t, lock) || is_settled_lock(of(t), lock)));
   }
   // What is read of its memory (intercept/lock_memory.h), was read in this epoch or has no history.
   [[gnu::noinline]] static bool is_settled_lock(HostThread& t, uintptr_t lock) {
@@ -465,7 +465,7 @@ class OnlineHost {
 
   // Nothing but order is to be told of an atomic there: it is between periods, and leaves no mark that is not there.
   [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size, Op op) {
-    return is_between_periods(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
+    return is_between_periods(t) && (quiet::is_quiet(t, address) || leaves_history(t, address, size, op));
   }
   static bool is_between_periods(const HostThread& t) {
     return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_between(t);
@@ -518,6 +518,10 @@ class OnlineHost {
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
                                                Real real, Value& value) {
     if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
+    if (quiet::is_at_rest(t)) {
+      value = real();
+      if (quiet::is_at_rest(t)) return true;  // still, so the value is older than what will be sampled
+    }
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
       if (!glance.is_clear()) continue;
@@ -550,7 +554,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_quiet(const HostThread& t, uintptr_t address, uintptr_t size) {
     if constexpr (kSamples)
       return t.period == sampling::period() && !t.env.sampling && size <= quiet::kLongestAccess &&
-             quiet::is_quiet(address);
+             quiet::is_quiet(t, address);
     return false;
   }
 
@@ -643,6 +647,7 @@ class OnlineHost {
     t.env.sampling = parent.env.sampling;
     t.knows_of = parent.knows_of;
     t.rests = parent.rests;
+    if (t.env.sampling) rest::may_sample();
   }
   static bool knows(const Thread& t, WideEpoch e) { return D::ordered(e, static_cast<const HostThread&>(t).state); }
   static void learn(Thread& t, WideEpoch e) {
@@ -650,7 +655,7 @@ class OnlineHost {
     of(t).renew();
   }
   static void end(HostThread& t) {
-    if (t.env.sampling) rest::sampled_up_to(D::epoch(t.state));
+    if (t.env.sampling) rest::samples_no_more(D::epoch(t.state), true);
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
   }

@@ -6,6 +6,7 @@
 #include "runtime/host.h"
 #include "runtime/libc.h"
 #include "runtime/objects.h"
+#include "runtime/quiet.h"
 #include "runtime/sampler.h"
 #include "runtime/say.h"
 
@@ -40,6 +41,7 @@ void link(Thread& t) {
   t.previous = nullptr;
   if (g_live != nullptr) g_live->previous = &t;
   g_live = &t;
+  quiet::be_seen_by(t);
 }
 
 void unlink(Thread& t) {

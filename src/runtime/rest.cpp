@@ -24,6 +24,7 @@ constinit SpinLock g_lock;
 
 constinit Knowledge g_knowledge{};
 constinit bool g_allowed = false, g_operations_over = true;
+constinit uint32_t g_sampling = 0;             // threads that may still record something
 constinit uint32_t g_looks = 0;                // since the last period
 constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
 
@@ -90,6 +91,7 @@ void seek(Thread& t) {
   if (!g_allowed || g_on) return;
   const Guard guard(g_lock);
   const bool is_better = has_found_out(t) && (g_ignorant == nullptr || knows_all(*g_ignorant));
+  if (g_sampling == 0 && t.knows_of == g_generation) quiet::set_rest_of(t);
   if (!std::has_single_bit(++g_looks) && !is_better) return;
   g_ignorant = find_other<&knows_all>();
   if (g_ignorant == nullptr) begin();
@@ -108,18 +110,27 @@ void end_before_a_period() {
   __atomic_store_n(&g_operations_over, are_operations_over(), __ATOMIC_RELEASE);
 }
 
-void sampled_up_to(WideEpoch e) {
+void may_sample() {
   const Guard guard(g_lock);
-  const uint32_t i = index(e.slot());
+  ++g_sampling;
+}
+
+void samples_no_more(WideEpoch latest, bool has_sampled) {
+  const Guard guard(g_lock);
+  --g_sampling;
+  if (!has_sampled) return;
+  const uint32_t i = index(latest.slot());
   for (; g_slots <= i; ++g_slots) g_sampled.provide(g_slots);
-  if (g_sampled[i].latest < e.clock()) g_sampled[i].latest = e.clock();
+  if (g_sampled[i].latest < latest.clock()) g_sampled[i].latest = latest.clock();
   ++g_generation;
 }
+
+void start_in_child(bool samples) { g_sampling = samples ? 1 : 0; }
 
 // Who was not there, or was not found to know, when there was rest, has been told by nobody since of what all knew then. It is known now.
 void forget_knowledge(Thread& t) {
   __atomic_store_n(&t.knows_of, 0, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // then the thread looks at the period; seek() looks there first
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // then the thread looks at the period; who seeks has looked there first
   const uint32_t rests = __atomic_load_n(&g_rests, __ATOMIC_ACQUIRE);
   if (t.rests == rests) return;
   const Guard guard(g_lock);

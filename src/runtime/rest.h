@@ -28,6 +28,7 @@ struct Knowledge {
 };
 // At the start, before the first period. Without this there is no rest.
 void allow(const Knowledge& knowledge);
+void start_in_child(bool samples);  // after a fork: of its only thread
 
 // --- by sampling.cpp, one at a time ---
 
@@ -38,10 +39,12 @@ bool is_sought();            // and there is hope
 
 // --- by each thread ---
 
-// It has left a period or is at its end: what it recorded is of this epoch at the latest.
-void sampled_up_to(WideEpoch e);
 // It sees another period than before. Afterwards there is no rest before it looks for itself again.
 void forget_knowledge(Thread& t);
+// It is about to find out whether it samples. Then, or once it has left the period or is at its end: it does not, and if it has, what it
+// recorded is of this epoch at the latest.
+void may_sample();
+void samples_no_more(WideEpoch latest, bool has_sampled);
 // It begins to sample: operations that began at rest are over afterwards.
 void wait_for_operations();
 

@@ -77,10 +77,11 @@ struct Thread {
   uint64_t accesses;
   uint32_t busy;  // depth of Scope: the runtime is at work on this thread
   uint32_t ignore_reads, ignore_writes, ignore_sync;
-  uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
-  uint32_t period;  // of sampling.h, as the thread has seen it last
-  bool is_outside;  // in code without instrumentation, as far as is known (library_calls.h)
-  bool at_rest;     // makes an operation that began at rest (rest.h); signals wait
+  uint32_t inside;              // depth of intercepted functions, whose own calls are not the program's
+  uint32_t period;              // of sampling.h, as the thread has seen it last
+  const uint8_t* quiet_blocks;  // of quiet.h, as this thread sees them; others set it, too
+  bool is_outside;              // in code without instrumentation, as far as is known (library_calls.h)
+  bool at_rest;                 // makes an operation that began at rest (rest.h); signals wait
 
   Frame* bottom;
   Arena* arena;
