@@ -42,7 +42,7 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
 
 void start() {
   sampler::start();
-  if constexpr (Host::kHolds) rest::allow({&Host::knows, &Host::learn});
+  if constexpr (Host::kHolds) rest::allow({&Host::epoch, &Host::knows, &Host::learn});
   if constexpr (Host::kSamples) sampling::begin(output::directory());
   install_near_code();
 }
@@ -54,6 +54,7 @@ void put_statistics(Text&) {}
 void interrupted(Thread& t) {
   of(t).env.learn();
   Host::message(t);
+  rest::be_interrupted(t);
 }
 void resumed(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }

@@ -437,7 +437,8 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_mere_order(Thread& t, uintptr_t lock, uintptr_t /*used*/, uintptr_t /*pc*/)
     requires kHolds
   {
-    return rest::is_on() || (is_between_periods(of(t)) && (quiet::is_quiet(t, lock) || is_settled_lock(of(t), lock)));
+    const bool is_quiet = quiet::is_quiet(t, lock);
+    return (rest::is_on() && is_quiet) || (is_between_periods(of(t)) && (is_quiet || is_settled_lock(of(t), lock)));
   }
   // What is read of its memory (intercept/lock_memory.h), was read in this epoch or has no history.
   [[gnu::noinline]] static bool is_settled_lock(HostThread& t, uintptr_t lock) {
@@ -491,8 +492,8 @@ class OnlineHost {
   }
   // An atomic operation, if there is rest. Whether it was made.
   template <class Value, class Real>
-  [[gnu::always_inline]] static bool make_at_rest(Thread& t, Real real, Value& value) {
-    if (!rest::make(t, [&] { value = real(); })) return false;
+  [[gnu::always_inline]] static bool make_at_rest(Thread& t, uintptr_t address, Real real, Value& value) {
+    if (!quiet::is_quiet(t, address) || !rest::make(t, [&] { value = real(); })) return false;
     ++t.accesses;
     ++t.atomics;
     sampling::work(t);
@@ -649,6 +650,7 @@ class OnlineHost {
     t.rests = parent.rests;
     if (t.env.sampling) rest::may_sample();
   }
+  static WideEpoch epoch(const Thread& t) { return D::epoch(static_cast<const HostThread&>(t).state); }
   static bool knows(const Thread& t, WideEpoch e) { return D::ordered(e, static_cast<const HostThread&>(t).state); }
   static void learn(Thread& t, WideEpoch e) {
     D::learn(of(t).state, {{}, e, {}}, of(t).env);

@@ -5,6 +5,7 @@
 #include "runtime/options.h"
 #include "runtime/quiet.h"
 #include "runtime/registry.h"
+#include "runtime/sampling.h"
 
 namespace pf::rt::rest {
 
@@ -23,7 +24,7 @@ constinit uint32_t g_rests = 0;
 constinit SpinLock g_lock;
 
 constinit Knowledge g_knowledge{};
-constinit bool g_allowed = false, g_operations_over = true;
+constinit bool g_allowed = false, g_operations_over = true, g_joins_count = true;
 constinit uint32_t g_sampling = 0;             // threads that may still record something
 constinit uint32_t g_looks = 0;                // since the last period
 constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
@@ -34,9 +35,7 @@ bool knows_all(const Thread& t) {
   const Thread* knowing = &t;
   for (unsigned i = 0; i < kLongestChain && knowing != nullptr; ++i) {
     if (__atomic_load_n(&knowing->knows_of, __ATOMIC_ACQUIRE) == g_generation) return true;
-    const Thread* child = __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE);
-    if ((__atomic_load_n(&knowing->period, __ATOMIC_RELAXED) & 1) != 0) return false;  // it samples
-    knowing = child;
+    knowing = g_joins_count ? __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE) : nullptr;
   }
   return false;
 }
@@ -52,10 +51,18 @@ bool has_found_out(Thread& t) {
   return true;
 }
 
+// The registry is not.
+void raise(WideEpoch latest) {
+  const uint32_t i = index(latest.slot());
+  for (; g_slots <= i; ++g_slots) g_sampled.provide(g_slots);
+  if (g_sampled[i].latest < latest.clock()) g_sampled[i].latest = latest.clock();
+  ++g_generation;
+}
+
 void begin() {
   for (uint32_t i = 0; i < g_slots; ++i) g_sampled[i].at_rest = g_sampled[i].latest;
   __atomic_store_n(&g_rests, g_rests + 1, __ATOMIC_RELEASE);
-  quiet::set_rest();
+  if (g_sampling == 0) quiet::set_rest();
   __atomic_store_n(&g_on, true, __ATOMIC_RELEASE);
 }
 
@@ -102,7 +109,7 @@ bool is_sought() {
   return g_allowed && !g_on && g_looks < kHopeless;
 }
 
-void end_before_a_period() {
+void end() {
   g_looks = 0;
   if (!g_on) return;
   __atomic_store_n(&g_on, false, __ATOMIC_SEQ_CST);
@@ -118,11 +125,34 @@ void may_sample() {
 void samples_no_more(WideEpoch latest, bool has_sampled) {
   const Guard guard(g_lock);
   --g_sampling;
-  if (!has_sampled) return;
-  const uint32_t i = index(latest.slot());
-  for (; g_slots <= i; ++g_slots) g_sampled.provide(g_slots);
-  if (g_sampled[i].latest < latest.clock()) g_sampled[i].latest = latest.clock();
-  ++g_generation;
+  if (has_sampled) raise(latest);
+}
+
+// What is of its current epoch it keeps to itself: who samples begins another one whenever it publishes.
+void begin_join(Thread& t, const Thread* child) {
+  if (!g_allowed || child == nullptr) return;
+  if (const WideEpoch now = g_knowledge.epoch(t); (t.period & 1) != 0 && now.clock() > 1) {
+    const Guard guard(g_lock);
+    raise({now.slot(), now.clock() - 1});
+  }
+  __atomic_store_n(&t.joins, child, __ATOMIC_RELEASE);
+}
+
+void end_join(Thread& t) {
+  if (t.joins == nullptr) return;
+  __atomic_store_n(&t.joins, nullptr, __ATOMIC_SEQ_CST);
+  if ((t.period & 1) == 0) return;
+  sampling::end_rest();
+  wait_for_operations();
+}
+
+void be_interrupted(Thread& t) {
+  if (t.joins != nullptr) forget_knowledge(t);
+}
+
+void expect_interruptions() {
+  if (!__atomic_exchange_n(&g_joins_count, false, __ATOMIC_SEQ_CST)) return;
+  sampling::end_rest();
 }
 
 void start_in_child(bool samples) { g_sampling = samples ? 1 : 0; }

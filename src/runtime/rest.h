@@ -2,6 +2,9 @@
 // later, since a new thread knows what its parent does; and no synchronization brings news. So until the next period begins neither memory
 // nor order is anything to the detector, and this is known from one byte. Before the first period it is so from the start.
 //
+// Of what only one thread can know, because that one has not told anybody since, there is no news either while it waits in pthread_join.
+// Then there is rest, but for what was sampled: memory with a history is still looked at (quiet.h).
+//
 // Who knows: each thread finds out for itself, against the latest epoch that each slot sampled in (`sampled_up_to`); the generation of
 // those is what it knows of. A thread that waits in pthread_join knows what the one it waits for does, for it will before it goes on.
 //
@@ -23,6 +26,7 @@ inline bool is_on() { return __atomic_load_n(&g_on, __ATOMIC_RELAXED); }
 
 // What the detector's threads can be asked for, and told.
 struct Knowledge {
+  WideEpoch (*epoch)(const Thread& t);
   bool (*knows)(const Thread& t, WideEpoch e);
   void (*learn)(Thread& t, WideEpoch e);
 };
@@ -32,10 +36,10 @@ void start_in_child(bool samples);  // after a fork: of its only thread
 
 // --- by sampling.cpp, one at a time ---
 
-void begin_at_start();       // nothing was sampled so far
-void seek(Thread& t);        // between periods, now and then
-void end_before_a_period();  // no operation begins at rest any more
-bool is_sought();            // and there is hope
+void begin_at_start();  // nothing was sampled so far
+void seek(Thread& t);   // between periods, now and then
+void end();             // no operation begins at rest any more
+bool is_sought();       // and there is hope
 
 // --- by each thread ---
 
@@ -47,6 +51,13 @@ void may_sample();
 void samples_no_more(WideEpoch latest, bool has_sampled);
 // It begins to sample: operations that began at rest are over afterwards.
 void wait_for_operations();
+
+// Around pthread_join. A handler that comes in between runs without the knowledge that was counted on: where the program has handlers,
+// it is not. One that was set later finds the thread with all that was known when the rest began.
+void begin_join(Thread& t, const Thread* child);
+void end_join(Thread& t);
+void be_interrupted(Thread& t);
+void expect_interruptions();
 
 // An operation of the program, if there is rest; whether it was made.
 template <class Real>

@@ -23,7 +23,7 @@ constinit Control* g_control = &g_own_control;
 
 void set(bool on) {
   if (is_on(g_period) == on) return;
-  if (on) rest::end_before_a_period();
+  if (on) rest::end();
   quiet::set_period(on);
   __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
 }
@@ -90,6 +90,11 @@ void force(bool on) {
   const Guard guard(g_lock);
   g_forced = true;
   set(on);
+}
+
+void end_rest() {
+  const Guard guard(g_lock);
+  rest::end();
 }
 
 bool is_used() { return g_used; }

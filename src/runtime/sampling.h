@@ -31,6 +31,9 @@ void tell_late_work(Thread& t);
 // The program itself says when; nothing is drawn any more.
 void force(bool on);
 
+// Somebody wakes up who is in the way of rest (rest.h).
+void end_rest();
+
 struct Counts {
   uint64_t rate, work, sampled_work;
 };

@@ -125,7 +125,7 @@ template <class H, class T, class Value, class Real>
 template <class H, class T, class Value, class Real>
 [[gnu::always_inline]] inline bool made_at_rest(volatile T* a, Real real, Value& value) {
   Thread* t = self;
-  return t != nullptr && !t->is_outside && H::make_at_rest(*t, [=] { return real(a); }, value);
+  return t != nullptr && !t->is_outside && H::make_at_rest(*t, address_of(a), [=] { return real(a); }, value);
 }
 template <class H, class T, class Real>
 [[gnu::noinline]] auto made_idly_or_told(volatile T* a, Op op, int order, uintptr_t pc, Real real) {

@@ -8,6 +8,7 @@
 #include "runtime/intercept/intercept.h"
 #include "runtime/planted.h"
 #include "runtime/registry.h"
+#include "runtime/rest.h"
 #include "runtime/runtime.h"
 
 using namespace pf::rt;
@@ -79,16 +80,19 @@ int join(pthread_t handle, Wait wait) {
   Thread* t = current();
   return t == nullptr ? wait() : join(*t, registry::by_handle(handle), handle, wait);
 }
-// Until the child's end, if nothing goes wrong.
+// Until the child's end, or this thread is cancelled.
 template <class Wait>
 int join_at_last(pthread_t handle, Wait wait) {
+  struct Joining {
+    Thread& t;
+    ~Joining() { rest::end_join(t); }
+  };
   Thread* t = current();
   if (t == nullptr) return wait();
   Thread* child = registry::by_handle(handle);
-  __atomic_store_n(&t->joins, child, __ATOMIC_RELEASE);
-  const int result = join(*t, child, handle, wait);
-  __atomic_store_n(&t->joins, nullptr, __ATOMIC_RELEASE);
-  return result;
+  rest::begin_join(*t, child);
+  const Joining until_here{*t};
+  return join(*t, child, handle, wait);
 }
 
 }  // namespace
