@@ -87,11 +87,14 @@ class Periods {
     done_ += units;
     if (sampling_) sampled_ += units;
     in_period_ += units;
-    if (in_period_ < length_) return false;
-    in_period_ = 0;
     const bool before = sampling_;
-    sampling_ = next();
-    return sampling_ != before;
+    while (in_period_ >= length_ && sampling_ == before) {
+      in_period_ -= length_;
+      sampling_ = next();
+    }
+    if (sampling_ == before) return false;
+    in_period_ = 0;  // what is told at once was all done before
+    return true;
   }
   // The same of work that is told late: it was done before sampling began or ended.
   void late_work(uint64_t units, bool sampled) {
