@@ -99,7 +99,9 @@ void seek(Thread& t) {
   const Guard guard(g_lock);
   const bool is_better = has_found_out(t) && (g_ignorant == nullptr || knows_all(*g_ignorant));
   if (g_sampling == 0 && t.knows_of == g_generation) quiet::set_rest_of(t);
-  if (!std::has_single_bit(++g_looks) && !is_better) return;
+  constexpr uint32_t kNowAndThen = 64;
+  ++g_looks;
+  if (!is_better && !std::has_single_bit(g_looks) && g_looks % kNowAndThen != 0) return;
   g_ignorant = find_other<&knows_all>();
   if (g_ignorant == nullptr) begin();
 }
@@ -111,6 +113,7 @@ bool is_sought() {
 
 void end() {
   g_looks = 0;
+  g_ignorant = nullptr;
   if (!g_on) return;
   __atomic_store_n(&g_on, false, __ATOMIC_SEQ_CST);
   sys::barrier_on_all_threads();

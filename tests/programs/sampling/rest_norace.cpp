@@ -6,6 +6,7 @@
 // RUN: %with pacer,rate=20%%,period=50 %norace %t drawn
 // RUN: %with pacer,rate=2%%,period=1000 %norace %t drawn
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -13,7 +14,7 @@
 
 #include "sampling/sampled.h"
 
-constexpr int kRounds = 40, kThreads = 6;
+constexpr int kRounds = 30, kThreads = 2;
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<bool> locked{false};
@@ -48,8 +49,9 @@ void* stay(void*) {
   return nullptr;
 }
 void* go(void*) {
+  usleep(2000);  // until it is waited for, most likely
   sample(false);
-  count(300);
+  count(2000);
   return nullptr;
 }
 
