@@ -39,19 +39,21 @@ void count(long times) {
 }
 
 void* stay(void*) {
-  for (long sum = 0, latest = 0; latest < kRounds - 1;) {
+  long sum = 0;
+  for (int latest = 0; latest < kRounds - 1;) {
     count(10);
     pthread_mutex_lock(&mutex);
     latest = told;
     pthread_mutex_unlock(&mutex);
     if (latest >= 0) sum += news[latest];
   }
-  return nullptr;
+  return reinterpret_cast<void*>(sum);
 }
 void* go(void*) {
   usleep(2000);  // until it is waited for, most likely
   sample(false);
-  count(2000);
+  count(500);
+  usleep(2000);  // until all know of each other, most likely
   return nullptr;
 }
 
@@ -69,6 +71,7 @@ int main(int argc, char**) {
     pthread_mutex_lock(&mutex);
     told = round;
     pthread_mutex_unlock(&mutex);
+    usleep(2000);  // until somebody has read it, most likely
   }
   for (const pthread_t& t : staying) pthread_join(t, nullptr);
 }
