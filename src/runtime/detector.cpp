@@ -42,7 +42,7 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
 
 void start() {
   sampler::start();
-  if constexpr (Host::kHolds) rest::allow({&Host::epoch, &Host::knows, &Host::learn});
+  if constexpr (Host::kHolds) rest::allow({&Host::epoch, &Host::has_told_nobody, &Host::knows, &Host::learn});
   if constexpr (Host::kSamples) sampling::begin(output::directory());
   install_near_code();
 }

@@ -95,6 +95,7 @@ class OnlineHost {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
     typename D::Thread state;
     Env env;
+    uint64_t knowledge_after_sampling;  // what env.knowledge was when it saw a period begin or end
     [[no_unique_address]] typename Hindsight<D>::Lessons lessons;
     // Where objects were found, by their address (Glance).
     static constexpr uintptr_t kMetObjects = 1024;
@@ -188,6 +189,7 @@ class OnlineHost {
       t.sampled += t.accesses - t.sampled_since;
     }
     t.renew();
+    t.knowledge_after_sampling = t.env.knowledge;
   }
   // What can be told at once; of bytes that lie otherwise is_spared() will tell.
   template <unsigned kSize>
@@ -649,6 +651,11 @@ class OnlineHost {
     t.knows_of = parent.knows_of;
     t.rests = parent.rests;
     if (t.env.sampling) rest::may_sample();
+  }
+  // Who samples begins another epoch whenever it publishes; who has left the period would have counted that.
+  static bool has_told_nobody(const Thread& t) {
+    const auto& thread = static_cast<const HostThread&>(t);
+    return thread.env.sampling || thread.env.knowledge == thread.knowledge_after_sampling;
   }
   static WideEpoch epoch(const Thread& t) { return D::epoch(static_cast<const HostThread&>(t).state); }
   static bool knows(const Thread& t, WideEpoch e) { return D::ordered(e, static_cast<const HostThread&>(t).state); }

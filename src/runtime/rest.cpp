@@ -1,6 +1,7 @@
 #include "runtime/rest.h"
 
 #include <bit>
+#include <utility>
 
 #include "runtime/options.h"
 #include "runtime/quiet.h"
@@ -51,11 +52,13 @@ bool has_found_out(Thread& t) {
   return true;
 }
 
-// The registry is not.
+Sampled& sampled_by(Slot s) {
+  for (; g_slots <= index(s); ++g_slots) g_sampled.provide(g_slots);
+  return g_sampled[index(s)];
+}
 void raise(WideEpoch latest) {
-  const uint32_t i = index(latest.slot());
-  for (; g_slots <= i; ++g_slots) g_sampled.provide(g_slots);
-  if (g_sampled[i].latest < latest.clock()) g_sampled[i].latest = latest.clock();
+  Sampled& sampled = sampled_by(latest.slot());
+  if (sampled.latest < latest.clock()) sampled.latest = latest.clock();
   ++g_generation;
 }
 
@@ -131,20 +134,29 @@ void samples_no_more(WideEpoch latest, bool has_sampled) {
   if (has_sampled) raise(latest);
 }
 
-// What is of its current epoch it keeps to itself: who samples begins another one whenever it publishes.
+// What others can know of is of its epochs before.
 void begin_join(Thread& t, const Thread* child) {
   if (!g_allowed || child == nullptr) return;
-  if (const WideEpoch now = g_knowledge.epoch(t); (t.period & 1) != 0 && now.clock() > 1) {
+  if (g_knowledge.has_told_nobody(t)) {
+    const WideEpoch now = g_knowledge.epoch(t);
     const Guard guard(g_lock);
-    raise({now.slot(), now.clock() - 1});
+    sampled_by(now.slot()).latest = now.clock() - 1;
+    ++g_generation;
+    ++g_sampling;
+    t.keeps_samples = true;
   }
   __atomic_store_n(&t.joins, child, __ATOMIC_RELEASE);
 }
 
+// A rest without its knowledge is over, before it can tell anybody.
 void end_join(Thread& t) {
-  if (t.joins == nullptr) return;
+  if (t.keeps_samples) {
+    const Guard guard(g_lock);
+    --g_sampling;
+    if ((t.period & 1) == 0) raise(g_knowledge.epoch(t));
+  }
   __atomic_store_n(&t.joins, nullptr, __ATOMIC_SEQ_CST);
-  if ((t.period & 1) == 0) return;
+  if (!std::exchange(t.keeps_samples, false)) return;
   sampling::end_rest();
   wait_for_operations();
 }

@@ -27,6 +27,7 @@ inline bool is_on() { return __atomic_load_n(&g_on, __ATOMIC_RELAXED); }
 // What the detector's threads can be asked for, and told.
 struct Knowledge {
   WideEpoch (*epoch)(const Thread& t);
+  bool (*has_told_nobody)(const Thread& t);  // of what it sampled in that epoch
   bool (*knows)(const Thread& t, WideEpoch e);
   void (*learn)(Thread& t, WideEpoch e);
 };

@@ -106,7 +106,8 @@ struct Thread {
   // Of rest.h. Others read them.
   uint32_t knows_of;    // the generation of samples that it was found to know all of; 0: none
   uint32_t rests;       // that it was told of
-  const Thread* joins;  // whose end it waits for in pthread_join
+  const Thread* joins;  // whose end it waits for in pthread_join,
+  bool keeps_samples;   // with something that it told nobody of
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;
