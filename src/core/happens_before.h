@@ -277,6 +277,11 @@ struct HappensBefore {
     return t.release_fence.empty() && (op == Op::AtomicRmw || a.released.empty());
   }
 
+  // What they publish needs no memory of its own: it may be learnt from a copy that a host made while others change the object, if it
+  // then makes sure that nobody did.
+  static bool is_small(const Lock& l) { return l.written.clock.is_small() && l.read.clock.is_small(); }
+  static bool is_small(const Atomic& a) { return a.released.clock.is_small(); }
+
   // Their memory ends.
   static void forget(Lock& l, Env& env) {
     l.written.clear(env);

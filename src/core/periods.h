@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/random.h"
 
@@ -73,18 +74,42 @@ class Periods {
 
   bool sampling() const { return sampling_; }
   uint64_t rate() const { return rate_; }
-  constexpr void set_rate(uint64_t rate) { rate_ = rate < kAlways ? rate : kAlways; }
+  constexpr void set_rate(uint64_t rate) {
+    rate = rate < kAlways ? rate : kAlways;
+    if (rate == rate_) return;
+    rate_ = rate;
+    skipped_ = 0;
+    next_is_sampled_ = false;
+  }
 
   // So much work was done. Whether sampling began or ended.
   bool work(uint64_t units) {
     done_ += units;
     if (sampling_) sampled_ += units;
     in_period_ += units;
-    if (in_period_ < length_) return false;
-    in_period_ = 0;
     const bool before = sampling_;
-    sampling_ = draw();
-    return sampling_ != before;
+    while (in_period_ >= length_ && sampling_ == before) {
+      in_period_ -= length_;
+      sampling_ = next();
+    }
+    if (sampling_ == before) return false;
+    in_period_ = 0;  // what is told at once was all done before
+    return true;
+  }
+  // The same of work that is told late: it was done before sampling began or ended.
+  void late_work(uint64_t units, bool sampled) {
+    done_ += units;
+    if (sampled) sampled_ += units;
+  }
+
+  // How much work is sure to come before sampling begins, at this rate. Draws the next periods already.
+  uint64_t work_ahead() {
+    constexpr uint64_t kFarEnough = 64;
+    while (skipped_ < kFarEnough && !next_is_sampled_) {
+      next_is_sampled_ = draw();
+      if (!next_is_sampled_) ++skipped_;
+    }
+    return length_ - in_period_ + skipped_ * length_;
   }
 
   uint64_t done() const { return done_; }
@@ -92,11 +117,20 @@ class Periods {
 
  private:
   constexpr bool draw() { return random_.chance(rate_); }
+  bool next() {
+    if (skipped_ != 0) {
+      --skipped_;
+      return false;
+    }
+    return std::exchange(next_is_sampled_, false) || draw();
+  }
 
   uint64_t rate_ = 0, length_;
   Random random_;
   bool sampling_ = false;
   uint64_t in_period_ = 0, done_ = 0, sampled_ = 0;
+  uint64_t skipped_ = 0;          // periods to come that were drawn already and are not sampled; and whether
+  bool next_is_sampled_ = false;  // the one after them was drawn, and is
 };
 
 }  // namespace pf

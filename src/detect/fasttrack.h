@@ -48,6 +48,7 @@ struct AdaptiveMarks {
   Map map;
 
   bool empty() const { return last.epoch.never() && map.empty(); }
+  bool has(typename Env::Epoch e) const { return last.epoch == e || map.has(e); }
   template <class F>
   [[gnu::always_inline]] void for_each(F&& f) const {
     if (!last.epoch.never()) f(last);
@@ -131,17 +132,17 @@ struct FastTrackRules : Clocks {
     x.write = {now, a};
   }
 
-  static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
+  [[gnu::always_inline]] static void atomic_read(const Thread& t, Var& x, const Access& a, Env& env) {
     Atomics& atomics = atomics_of(x, env);
-    if (atomics.reads.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
+    if (atomics.reads.has(Hb::epoch(t))) return same_atomic(env);
     env.count(AtomicRead);
     Hb::meet(x.write, t, env);
     add(t, atomics.reads, a, env);
   }
 
-  static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
+  [[gnu::always_inline]] static void atomic_write(const Thread& t, Var& x, const Access& a, Env& env) {
     Atomics& atomics = atomics_of(x, env);
-    if (atomics.writes.last.epoch == Hb::epoch(t)) return env.count(AtomicSameEpoch);
+    if (atomics.writes.has(Hb::epoch(t))) return same_atomic(env);
     env.count(AtomicWrite);
     Hb::meet(x.write, t, env);
     check(t, x.reads, env);
@@ -161,10 +162,29 @@ struct FastTrackRules : Clocks {
     if (x.atomics != nullptr) forget_atomics(x, env);
   }
 
+  // For hosts that keep variables in a form of their own.
+  static Atomics& atomics_of(Var& x, Env& env) {
+    if (x.atomics == nullptr) x.atomics = new (env.allocate(sizeof(Atomics))) Atomics{};
+    return *x.atomics;
+  }
+
+  static void forget_atomics(Var& x, Env& env) {
+    x.atomics->writes.clear(env);
+    x.atomics->reads.clear(env);
+    env.deallocate(x.atomics, sizeof(Atomics));
+    x.atomics = nullptr;
+  }
+
  protected:
   template <class AnyMarks>
   [[gnu::always_inline]] static void check(const Thread& t, const AnyMarks& earlier, Env& env) {
     earlier.for_each([&](const Mark<Env>& m) { Hb::meet(m, t, env); });
+  }
+
+  // It has its mark, and no plain write came since: that would have dropped it.
+  static void same_atomic(Env& env) {
+    env.count(AtomicSameEpoch);
+    env.settle();
   }
 
   static void add(const Thread& t, Marks& marks, const Access& a, Env& env) {
@@ -182,18 +202,6 @@ struct FastTrackRules : Clocks {
     check(t, x.atomics->writes, env);
     check(t, x.atomics->reads, env);
     forget_atomics(x, env);
-  }
-
-  static Atomics& atomics_of(Var& x, Env& env) {
-    if (x.atomics == nullptr) x.atomics = new (env.allocate(sizeof(Atomics))) Atomics{};
-    return *x.atomics;
-  }
-
-  static void forget_atomics(Var& x, Env& env) {
-    x.atomics->writes.clear(env);
-    x.atomics->reads.clear(env);
-    env.deallocate(x.atomics, sizeof(Atomics));
-    x.atomics = nullptr;
   }
 };
 

@@ -111,6 +111,13 @@ class CompactStore {
     return is_told ? s : Sight{};
   }
 
+  // The same in one word, of granules that are kept in pieces; 0 of others. While somebody is at work there, it is what was before, until
+  // there is something new. A place that was given up still has its last stamp; then it is of the moment when it was found.
+  [[gnu::always_inline]] static uint64_t stamp(const Cell& cell) {
+    const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_ACQUIRE);
+    return is_kept(word) ? __atomic_load_n(&kept(word)->stamp, __ATOMIC_RELAXED) : 0;
+  }
+
   static bool empty(const Cell& cell) {
     return (__atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) | __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)) == 0;
   }
@@ -172,8 +179,10 @@ class CompactStore {
     const auto bytes = static_cast<uint8_t>(deed.what);
     const bool fits = Form::template fits<kOp>(a, now.epoch, env);
     const Cell old = lock(cell);
-    if (!fits || is_kept(old.mark[1])) [[unlikely]]
-      return visit_pieces(cell, old, bytes, env, f);
+    if (!fits || is_kept(old.mark[1])) [[unlikely]] {
+      visit_pieces(cell, old, bytes, env, f);
+      return;
+    }
     if constexpr (kIsDirect) {
       if (!settle(cell, old, mark_of<kOp>(bytes, a, now), t, env)) [[unlikely]]
         visit_words(cell, old, bytes, env, f);
@@ -204,13 +213,34 @@ class CompactStore {
   static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
     visit_pieces(cell, lock(cell), bytes, env, f);
   }
+  // The same for the rule of an atomic. The stamp of what it left, if there is one.
+  template <class F>
+  [[gnu::always_inline]] static uint64_t visit_atomic(Cell& cell, uint8_t bytes, bool writes, OnlineEnv::Access a,
+                                                      const Now& now, const typename D::Thread& t, OnlineEnv& env,
+                                                      F&& f) {
+    const Cell old = lock(cell);
+    if constexpr (kIsDirect) {
+      if (is_few(old, bytes) && Form::template fits<Op::Read>(a, now.epoch, env)) [[likely]] {
+        Few& place = few(*kept(old.mark[1]));
+        if (settle_few(place, now.epoch | uint64_t{a.id} << kAccessBit | bytes, writes, t, env)) [[likely]] {
+          const uint64_t stamp = place.head.stamp;
+          unlock(cell, 0, old.mark[1]);
+          return stamp;
+        }
+      }
+    }
+    return visit_pieces(cell, old, bytes, env, f);
+  }
 
   // Forgets what these bytes have seen.
   static void clear(Cell& cell, uint8_t bytes, OnlineEnv& env) {
     if (empty(cell)) return;
     const Cell old = lock(cell);
     if (bytes == kBytes && is_two_marks(old)) return unlock(cell, 0, 0);
-    if (is_kept(old.mark[1])) return visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+    if (is_kept(old.mark[1])) {
+      visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
+      return;
+    }
     Words words;
     const uint64_t list = load(words, cell, old);
     for (unsigned i = 0; i < words.count; ++i) words.at[i] = without(words.at[i], bytes, env);
@@ -657,10 +687,87 @@ class CompactStore {
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
   static Kept* kept(uint64_t word) { return reinterpret_cast<Kept*>(word >> kPointerBit << 4); }
 
+  // The usual past of an atomic: it is all that the granule has had, in no more than two threads since it had to be told from what came
+  // before. Then a few marks tell all, on one line of the cache: threads hand atomics to each other. A Kept without pieces, for those
+  // who ask no more.
+  struct alignas(64) Few {
+    Kept head;
+    uint64_t write, read;          // marks of the same bytes; 0: none
+    uint64_t writes[2], reads[2];  // of atomics: the last, or those of two slots, if they were concurrent once
+
+    uint64_t bytes() const { return (writes[0] | reads[0]) & kBytes; }
+  };
+  static_assert(sizeof(Few) == 64);
+  static bool is_few(const Kept& pieces) { return pieces.count == 0; }
+  static bool is_few(const Cell& c, uint64_t bytes) {
+    return is_kept(c.mark[1]) && is_few(*kept(c.mark[1])) && few(*kept(c.mark[1])).bytes() == bytes;
+  }
+  static Few& few(Kept& pieces) { return reinterpret_cast<Few&>(pieces); }
+
+  // Where what an atomic conflicts with comes before it, FastTrack's rules put its mark in place of the last of its kind, or beside it if that
+  // is concurrent; from then on, each slot has its own. Unless there is one of this epoch. False, and nothing is changed, where
+  // that is not so, or there is no place.
+  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t,
+                                                OnlineEnv& env) {
+    uint64_t* const marks = writes ? from.writes : from.reads;
+    const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
+    uint64_t& last = marks[is_second ? 1 : 0];
+    if (((last ^ mark) & kEpochMask) == 0) return true;
+    const bool is_own = last == 0 || ((last ^ mark) & kSlotMask) == 0;
+    if (!is_own && is_second) return false;
+    if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
+    (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
+    __atomic_store_n(&from.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
+    return true;
+  }
+  [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
+    return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
+  }
+
+  // The other way: any variable, its atomics in a place of their own.
+  static Var load_few(const Few& from, OnlineEnv& env) {
+    Var x{};
+    x.write = decode(from.write);
+    x.reads.last = decode(from.read);
+    const auto load = [&](const uint64_t* words, auto& marks) {
+      marks.last = decode(words[0]);
+      if (words[1] != 0) marks.share(decode(words[1]), env);
+    };
+    load(from.writes, D::atomics_of(x, env).writes);
+    load(from.reads, x.atomics->reads);
+    return x;
+  }
+  // False if there are too many, or one cannot be told by a word.
+  static bool store_few(uint64_t (&words)[2], const auto& marks, uint64_t bytes) {
+    unsigned count = 0;
+    bool fit = true;
+    marks.for_each([&](const Mark<OnlineEnv>& m) {
+      fit &= count < 2 && fits(m);
+      if (fit) words[count++] = encode(m, 0) | bytes;
+    });
+    return fit;
+  }
+  static bool keep_few(Cell& cell, uint64_t bytes, Var& x, OnlineEnv& env) {
+    if (x.atomics == nullptr || !x.reads.map.empty() || !fits(x.write) || !fits(x.reads.last)) return false;
+    Few marks{};
+    if (!x.write.epoch.never()) marks.write = encode(x.write, 0) | bytes;
+    if (!x.reads.last.epoch.never()) marks.read = encode(x.reads.last, 0) | bytes;
+    if (!store_few(marks.writes, x.atomics->writes, bytes) || !store_few(marks.reads, x.atomics->reads, bytes) ||
+        marks.bytes() == 0)
+      return false;
+    D::forget_atomics(x, env);
+    auto* place = new (env.allocate(sizeof(Few))) Few(marks);
+    __atomic_store_n(&place->head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
+    unlock(cell, 0, pointer_word(place, kKept));
+    return true;
+  }
+
   template <class F>
-  [[gnu::noinline]] static void visit_pieces(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
-    if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes))
-      return visit_torn(cell, old, bytes, env, f);
+  [[gnu::noinline]] static uint64_t visit_pieces(Cell& cell, const Cell& old, uint64_t bytes, OnlineEnv& env, F&& f) {
+    if (!is_kept(old.mark[1]) || !has_borders_of(*kept(old.mark[1]), bytes)) {
+      visit_torn(cell, old, bytes, env, f);
+      return 0;
+    }
     Kept& pieces = *kept(old.mark[1]);
     unsigned count = 0, visited = 0;
     env.settled = 0;
@@ -674,10 +781,15 @@ class CompactStore {
       count += Form::words_of(p.var);
     }
     if (env.settled != visited) __atomic_store_n(&pieces.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
-    if (count > Form::kMaxMore) return unlock(cell, 0, old.mark[1]);
+    if (count > Form::kMaxMore) {
+      const uint64_t stamp = pieces.stamp;
+      unlock(cell, 0, old.mark[1]);
+      return stamp;
+    }
     Pieces parts;
     take_apart(cell, old, bytes, parts, env);
     put_together(cell, parts, env);
+    return 0;
   }
 
   // All of `bytes` are in pieces that have no other bytes.
@@ -724,15 +836,18 @@ class CompactStore {
 
   static void take_kept(Kept& pieces, uint64_t bytes, Pieces& parts, OnlineEnv& env) {
     uint64_t rest = bytes;
-    for (uint64_t i = 0; i < pieces.count; ++i) {
-      const Piece& piece = pieces.at()[i];
-      const uint64_t inside = piece.bytes & bytes, outside = piece.bytes & ~bytes;
-      rest &= ~piece.bytes;
-      if (inside != 0 && outside != 0) parts.add(outside, D::clone(piece.var, env));
-      parts.add(inside != 0 ? inside : outside, piece.var);
+    const auto take = [&](uint64_t of, const Var& x) {
+      const uint64_t inside = of & bytes, outside = of & ~bytes;
+      rest &= ~of;
+      if (inside != 0 && outside != 0) parts.add(outside, D::clone(x, env));
+      parts.add(inside != 0 ? inside : outside, x);
+    };
+    if constexpr (kIsDirect) {
+      if (is_few(pieces)) take(few(pieces).bytes(), load_few(few(pieces), env));
     }
+    for (uint64_t i = 0; i < pieces.count; ++i) take(pieces.at()[i].bytes, pieces.at()[i].var);
     if (rest != 0) parts.add(rest, {});
-    env.deallocate(&pieces, kept_bytes(pieces.count));
+    env.deallocate(&pieces, kIsDirect && is_few(pieces) ? sizeof(Few) : kept_bytes(pieces.count));
   }
 
   // As words if they can be. Unlocks.
@@ -747,11 +862,14 @@ class CompactStore {
 
   [[gnu::noinline]] static void keep(Cell& cell, Pieces& parts, OnlineEnv& env) {
     if constexpr (TellsSame<D>) mend(parts, env);
+    if ((cell.mark[0] & kMore) != 0) *rest(cell) = {};
+    if constexpr (kIsDirect) {
+      if (parts.count == 1 && keep_few(cell, parts.at(0).bytes, parts.at(0).var, env)) return;
+    }
     auto* pieces = static_cast<Kept*>(env.allocate(kept_bytes(parts.count)));
     pieces->count = parts.count;
     __atomic_store_n(&pieces->stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     for (unsigned i = 0; i < parts.count; ++i) pieces->at()[i] = parts.at(i);
-    if ((cell.mark[0] & kMore) != 0) *rest(cell) = {};
     unlock(cell, 0, pointer_word(pieces, kKept));
   }
   // Pieces that have become alike are one again: where accesses overlap, tearing would have no end.

@@ -45,6 +45,17 @@ Id push(Id below, uint64_t key) {
   return add(head, first, below, key);
 }
 
+Id push_after(Id latest, Id below, uint64_t key) {
+  constexpr Id kFew = 6;
+  // A node is written once, from zero; so one that has both is the right one, though another thread may be about to put it in its bucket.
+  for (Id id = latest + 1; id <= latest + kFew && g_nodes.has(id); ++id) {
+    const Node& node = g_nodes[id];
+    if (__atomic_load_n(&node.key, __ATOMIC_RELAXED) == key && __atomic_load_n(&node.below, __ATOMIC_RELAXED) == below)
+      return id;
+  }
+  return push(below, key);
+}
+
 const Node& at(Id id) { return g_nodes[id]; }
 
 }  // namespace pf::rt::depot

@@ -18,6 +18,9 @@ struct Node {
 
 // The number of `below` with `key` on top.
 Id push(Id below, uint64_t key);
+// The same, when it may be one of the few that came after this one: what is done under one of very many locks has its numbers in a row, and
+// is done again in that order.
+Id push_after(Id latest, Id below, uint64_t key);
 const Node& at(Id id);
 
 }  // namespace pf::rt::depot

@@ -30,27 +30,30 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
   Host::pass_time(of(t));
   if (is_idle()) return;
   const Scope scope(t);
-  Line line(address);
-  T& object = line.get<T>(address, *t.arena);
-  const Host::ChangeOf<T> change(object);
-  Host::message(t, message, object);
-  rule(of(t).state, object.state, of(t).env);
-  of(t).renew();
+  Host::at<T>(of(t), address, [&](T& object) {
+    Host::message(t, message, object);
+    rule(of(t).state, object.state, of(t).env);
+    of(t).renew();
+  });
 }
 
 }  // namespace
 
 void start() {
   sampler::start();
+  if constexpr (Host::kHolds) rest::allow({&Host::epoch, &Host::has_told_nobody, &Host::knows, &Host::learn});
   if constexpr (Host::kSamples) sampling::begin(output::directory());
   install_near_code();
 }
-void start_in_child() {}
+void start_in_child() {
+  if constexpr (Host::kHolds) rest::start_in_child(of(*self).env.sampling);
+}
 void put_statistics(Text&) {}
 // What the handler does is not what it interrupted has done, or is about to do again (CompactStore::repeat).
 void interrupted(Thread& t) {
   of(t).env.learn();
   Host::message(t);
+  rest::be_interrupted(t);
 }
 void resumed(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
@@ -90,7 +93,7 @@ void acquire(Thread& t, uintptr_t lock, LockMode mode) {
         Hindsight<D>::acquiring(of(t), lock, l, mode);
         mode == LockMode::Write ? D::acquire(thread, l, env) : D::read_acquire(thread, l, env);
       },
-      [&] { return Host::acquire_is_idle(of(t), lock, mode); });
+      [&] { return Host::acquire_is_idle(of(t), lock, mode) || Host::acquire_at_a_glance(of(t), lock, mode); });
   if constexpr (kIsHybrid) of(t).env.hold({lock, mode});
 }
 void release(Thread& t, uintptr_t lock, LockMode mode) {

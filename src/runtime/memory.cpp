@@ -20,6 +20,12 @@ void* map_or_die(std::size_t bytes, const char* what) {
 std::size_t mapped_bytes() { return __atomic_load_n(&g_mapped, __ATOMIC_RELAXED); }
 
 void* Arena::carve(std::size_t bytes) {
+  // What is made to lie on one line of the cache does.
+  constexpr std::size_t kLine = 64;
+  if (bytes == kLine && left_ % kLine != 0) {
+    at_ += left_ % kLine;
+    left_ -= left_ % kLine;
+  }
   if (left_ < bytes) {
     at_ = static_cast<char*>(map_or_die(kChunk, "an arena"));
     left_ = kChunk;

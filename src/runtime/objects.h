@@ -1,8 +1,9 @@
 // What lives at an address besides plain memory: locks, atomics, heap blocks, thread handles. Found by address through the
 // lines of its chunk: each line heads a short list of the objects in its 64 bytes, guarded by the lowest bit of the head.
 //
-// An object may be used only while its Line is held, and is gone when its memory is forgotten. Two ways around the Line, for what changes
-// nothing: to look only (Glance), and to keep those who would change the object away for a moment (Hold).
+// An object may be used only while its Line is held, and is gone when its memory is forgotten. Ways around the Line, which others in the
+// same 64 bytes need too: to look only (Glance), and to keep those who would change the object away for a moment, to change
+// nothing (Hold) or to be the one who does (Grip).
 #pragma once
 #include "runtime/chunks.h"
 #include "runtime/spin.h"
@@ -151,6 +152,8 @@ class Glance {
     search(address, remembered);
   }
 
+  // Whether looking again may help, if it is not clear now.
+  bool is_near() const { return object_ != nullptr || head_ != nullptr; }
   // Whether there was anything to see; without an object, too, if it is known that there is none.
   bool is_clear() const { return object_ != nullptr ? changes_ % 2 == 0 : head_ != nullptr && first_ % 2 == 0; }
   const T* object() const { return object_; }
@@ -162,6 +165,8 @@ class Glance {
 
  private:
   friend class Hold;
+  template <class>
+  friend class Grip;
   static constexpr unsigned kSteps = 8;
 
   static bool is_it(const Object* o, uintptr_t address) {
@@ -173,16 +178,21 @@ class Glance {
     head_ = &Line::head_of(c, address);
     first_ = __atomic_load_n(&head_->first, __ATOMIC_ACQUIRE);
     auto* o = reinterpret_cast<Object*>(first_ & ~uintptr_t{1});
-    for (unsigned i = 0; o != nullptr; o = __atomic_load_n(&o->next, __ATOMIC_RELAXED)) {
-      if (++i > kSteps) {
+    for (unsigned i = 0; o != nullptr; ++i) {
+      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
+      if (is_it(o, address)) {
+        object_ = static_cast<T*>(o);
+        remembered = o;
+        return;
+      }
+      Object* next = __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
+      // What has left this list meanwhile leads astray.
+      const uintptr_t its_address = __atomic_load_n(&o->address, __ATOMIC_RELAXED);
+      if (i == kSteps || its_address >> kLineBits != address >> kLineBits) {
         head_ = nullptr;
         return;
       }
-      changes_ = __atomic_load_n(&o->changes, __ATOMIC_ACQUIRE);
-      if (!is_it(o, address)) continue;
-      object_ = static_cast<T*>(o);
-      remembered = o;
-      return;
+      o = next;
     }
   }
 
@@ -211,6 +221,31 @@ class [[nodiscard]] Hold {
 
  private:
   Object& object_;
+  uint32_t even_;
+  bool done_;
+};
+
+// A Change by itself, of an object that a glance found. Whoever would have the object go waits for that, as for any Change, and a count that
+// is what the glance saw is of the same life: so it still is the one at its address.
+template <class T>
+class [[nodiscard]] Grip {
+ public:
+  explicit Grip(const Glance<T>& clear)
+      : object_(*clear.object_), even_(clear.changes_), done_(take_odd(object_, even_)) {
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+  }
+  ~Grip() {
+    if (done_) __atomic_store_n(&object_.changes, even_ + 2, __ATOMIC_RELEASE);
+  }
+  Grip(const Grip&) = delete;
+  Grip& operator=(const Grip&) = delete;
+
+  // False: somebody was quicker.
+  explicit operator bool() const { return done_; }
+  T& object() const { return object_; }
+
+ private:
+  T& object_;
   uint32_t even_;
   bool done_;
 };

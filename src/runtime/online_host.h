@@ -19,6 +19,7 @@
 #include "runtime/online_library.h"
 #include "runtime/pieces.h"
 #include "runtime/quiet.h"
+#include "runtime/rest.h"
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/tree.h"
@@ -89,11 +90,17 @@ class OnlineHost {
   static constexpr bool kGlances = std::is_base_of_v<HappensBefore<Env, kSamples>, D>;
   // And, since nothing else is to be told of them between periods, what leaves them as they are is made without their Line.
   static constexpr bool kHolds = kGlances && kSamples;
+  // Or, where each is to be told of once in an epoch, locks and atomics do without it, whatever they change.
+  static constexpr bool kGrips = kGlances && !kSamples && !OrdersReadsAfterWrites<D, Env>;
+
+  // What an atomic did to the history of its memory, if the store can tell without a lock whether something else happened there since.
+  static constexpr bool kRemembers = kGrips && requires(const Cell& cell) { Store::stamp(cell); };
 
   struct HostThread : Thread {
     typename Store::Now now;  // of state, as the hot path compares it; renewed whenever state may have ticked
     typename D::Thread state;
     Env env;
+    uint64_t knowledge_after_sampling;  // what env.knowledge was when it saw a period begin or end
     [[no_unique_address]] typename Hindsight<D>::Lessons lessons;
     // Where objects were found, by their address (Glance).
     static constexpr uintptr_t kMetObjects = 1024;
@@ -107,6 +114,15 @@ class OnlineHost {
     };
     static constexpr uintptr_t kSettledAtomics = 64;
     [[no_unique_address]] std::conditional_t<kHolds, SettledAtomic[kSettledAtomics], char> settled_atomics;
+
+    // Atomics that were told, and how they left the granule.
+    struct ToldAtomic {
+      uintptr_t access;
+      uint64_t stamp;
+      typename Env::Epoch epoch;
+    };
+    static constexpr uintptr_t kToldAtomics = 64;
+    [[no_unique_address]] std::conditional_t<kRemembers, ToldAtomic[kToldAtomics], char> told_atomics;
 
     Object*& met(uintptr_t address) { return met_objects[(address >> 3 ^ address >> 13) % kMetObjects]; }
 
@@ -129,7 +145,9 @@ class OnlineHost {
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
   template <class T>
-  using ChangeOf = Change<kHolds && T::kKind == kAtomic>;
+  static constexpr bool kIsGripped = kGrips && (T::kKind == kLock || T::kKind == kAtomic);
+  template <class T>
+  using ChangeOf = Change<kIsGripped<T> || (kHolds && T::kKind == kAtomic)>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -172,16 +190,22 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void see_period(HostThread& t) {
     const Scope scope(t);
     const bool before = sampling::is_on(t.period);
+    rest::forget_knowledge(t);
+    if (!before) rest::may_sample();
+    sampling::tell_late_work(t);
     t.period = sampling::period();
     t.env.sampling = sampling::is_on(t.period);
+    if (!t.env.sampling) rest::samples_no_more(D::epoch(t.state), before);
     if (t.env.sampling == before) return;
     if (t.env.sampling) {
+      rest::wait_for_operations();
       if constexpr (kSamples) D::begin_sampling(t.state, t.env);
       t.sampled_since = t.accesses;
     } else {
       t.sampled += t.accesses - t.sampled_since;
     }
     t.renew();
+    t.knowledge_after_sampling = t.env.knowledge;
   }
   // What can be told at once; of bytes that lie otherwise is_spared() will tell.
   template <unsigned kSize>
@@ -221,10 +245,9 @@ class OnlineHost {
   // What the hot path needs of what threads share. Copies of its code have a copy of this, too (near.h).
   struct Shared {
     const Area* area;
-    const uint8_t* const* quiet_blocks;
     const uint32_t* period;
   };
-  static constexpr Shared shared() { return {&g_area, &quiet::g_of_blocks, &sampling::g_period}; }
+  static constexpr Shared shared() { return {&g_area, &sampling::g_period}; }
   struct Here {
     static Thread* watched() { return rt::watched; }
     static Shared shared() { return OnlineHost::shared(); }
@@ -245,7 +268,7 @@ class OnlineHost {
     if (t == nullptr) [[unlikely]]
       return false;
     if constexpr (kSamples) {
-      if (quiet::is_quiet(__atomic_load_n(From::shared().quiet_blocks, __ATOMIC_RELAXED), address)) [[likely]] {
+      if (quiet::is_quiet(*t, address)) [[likely]] {
         ++t->accesses;
         return true;
       }
@@ -451,6 +474,9 @@ class OnlineHost {
     return held;
   }
   static bool acquire_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kHolds) {
+      if (quiet::is_at_rest(t)) return true;  // there is nothing to learn
+    }
     if constexpr (kGlances) {
       return is_idle<Lock>(t, lock, [&](const auto& l) {
         return mode == LockMode::Write ? D::acquire_is_idle(t.state, l) : D::read_acquire_is_idle(t.state, l);
@@ -458,8 +484,22 @@ class OnlineHost {
     }
     return false;
   }
+  // The lock is known where it was found, and what it tells can be learnt from a copy of it. Whether it was.
+  static bool acquire_at_a_glance(HostThread& t, uintptr_t lock, LockMode mode) {
+    if constexpr (kGrips) {
+      const Glance<Lock> glance(lock, t.met(lock));
+      if (!glance.is_clear() || glance.object() == nullptr || t.tree != nullptr) return false;
+      const typename D::Lock copy = glance.object()->state;
+      if (!D::is_small(copy) || !glance.holds()) return false;
+      mode == LockMode::Write ? D::acquire(t.state, copy, t.env) : D::read_acquire(t.state, copy, t.env);
+      t.renew();
+      return true;
+    }
+    return false;
+  }
   static bool release_is_idle(HostThread& t, uintptr_t lock, LockMode mode) {
     if constexpr (kHolds) {
+      if (rest::is_on()) return true;
       return is_idle<Lock>(t, lock, [&](const auto& l) {
         return mode == LockMode::Write ? D::release_is_idle(t.state, l, t.env)
                                        : D::read_release_is_idle(t.state, l, t.env);
@@ -471,7 +511,8 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_mere_order(Thread& t, uintptr_t lock, uintptr_t /*used*/, uintptr_t /*pc*/)
     requires kHolds
   {
-    return rests_in_order(of(t)) && (quiet::is_quiet(lock) || is_settled_lock(of(t), lock));
+    const bool is_quiet = quiet::is_quiet(t, lock);
+    return (rest::is_on() && is_quiet) || (is_between_periods(of(t)) && (is_quiet || is_settled_lock(of(t), lock)));
   }
   // What is read of its memory (intercept/lock_memory.h), was read in this epoch or has no history.
   [[gnu::noinline]] static bool is_settled_lock(HostThread& t, uintptr_t lock) {
@@ -484,12 +525,12 @@ class OnlineHost {
   [[gnu::always_inline]] static bool acquired_at_once(Thread& t, uintptr_t lock, LockMode mode)
     requires kHolds
   {
-    return is_still_rest(of(t)) && acquire_is_idle(of(t), lock, mode) && has_passed(of(t));
+    return (rest::is_on() || (is_still_between(of(t)) && acquire_is_idle(of(t), lock, mode))) && has_passed(of(t));
   }
   [[gnu::always_inline]] static bool released_at_once(Thread& t, uintptr_t lock, LockMode mode)
     requires kHolds
   {
-    return release_is_idle(of(t), lock, mode) && has_passed(of(t));
+    return (rest::is_on() || release_is_idle(of(t), lock, mode)) && has_passed(of(t));
   }
   static bool has_passed(HostThread& t) {
     ++t.events;
@@ -499,12 +540,12 @@ class OnlineHost {
 
   // Nothing but order is to be told of an atomic there: it is between periods, and leaves no mark that is not there.
   [[gnu::always_inline]] static bool is_mere_order(HostThread& t, uintptr_t address, unsigned size, Op op) {
-    return rests_in_order(t) && (quiet::is_quiet(address) || leaves_history(t, address, size, op));
+    return is_between_periods(t) && (quiet::is_quiet(t, address) || leaves_history(t, address, size, op));
   }
-  static bool rests_in_order(const HostThread& t) {
-    return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_rest(t);
+  static bool is_between_periods(const HostThread& t) {
+    return (t.ignore_reads | t.ignore_writes | t.ignore_sync) == 0 && t.tree == nullptr && is_still_between(t);
   }
-  static bool is_still_rest(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
+  static bool is_still_between(const HostThread& t) { return t.period == sampling::period() && !t.env.sampling; }
   [[gnu::noinline]] static bool leaves_history(HostThread& t, uintptr_t address, unsigned size, Op op) {
     if (size == 16) return is_unsampled<16>(address);
     const Cell& cell = hot_cell(address);
@@ -523,7 +564,16 @@ class OnlineHost {
     const uintptr_t key = access_key(address, size, op);
     return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
   }
-  // An atomic operation, if it is one that changes nothing but the program's memory. Whether it was.
+  // An atomic operation, if there is rest. Whether it was made.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool make_at_rest(Thread& t, uintptr_t address, Real real, Value& value) {
+    if (!quiet::is_quiet(t, address) || !rest::make(t, [&] { value = real(); })) return false;
+    ++t.accesses;
+    ++t.atomics;
+    sampling::work(t);
+    return true;
+  }
+  // The same if it changes nothing but the program's memory.
   template <class Value, class Real>
   [[gnu::always_inline]] static bool make_idly(HostThread& t, uintptr_t address, unsigned size, Op op,
                                                MemoryOrder order, Real real, Value& value) {
@@ -542,12 +592,11 @@ class OnlineHost {
   template <class Value, class Real>
   [[gnu::always_inline]] static bool load_idly(HostThread& t, uintptr_t address, unsigned size, MemoryOrder order,
                                                Real real, Value& value) {
-    if (sampling::period() == 0 && t.tree == nullptr) {
-      value = real();
-      // Still before the first period, so whatever was released of it is no news of anything sampled, and nothing has history.
-      if (sampling::period() == 0) return true;
-    }
     if (!is_mere_order(t, address, size, Op::AtomicLoad)) return false;
+    if (quiet::is_at_rest(t)) {
+      value = real();
+      if (quiet::is_at_rest(t)) return true;  // still, so the value is older than what will be sampled
+    }
     for (unsigned round = 0; round < kTries; relax(round++)) {
       const Glance<Atomic> glance(address, t.met(address));
       if (!glance.is_clear()) continue;
@@ -580,8 +629,29 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_quiet(const HostThread& t, uintptr_t address, uintptr_t size) {
     if constexpr (kSamples)
       return t.period == sampling::period() && !t.env.sampling && size <= quiet::kLongestAccess &&
-             quiet::is_quiet(address);
+             quiet::is_quiet(t, address);
     return false;
+  }
+
+  // Calls f with the object, made if need be, and nobody else at it. In a Scope.
+  template <class T, class F>
+  [[gnu::always_inline]] static auto at(HostThread& t, uintptr_t address, F&& f) {
+    if constexpr (kIsGripped<T>) {
+      for (unsigned round = 0; round < kTries; relax(round++)) {
+        const Glance<T> glance(address, t.met(address));
+        if (glance.object() == nullptr) break;
+        if (!glance.is_clear()) continue;
+        if (const Grip<T> grip(glance); grip) return f(grip.object());
+      }
+    }
+    return at_object_of_line<T>(t, address, f);
+  }
+  template <class T, class F>
+  [[gnu::noinline]] static auto at_object_of_line(HostThread& t, uintptr_t address, F&& f) {
+    Line line(address);
+    T& object = line.template get<T>(address, *t.arena);
+    const ChangeOf<T> change(object);
+    return f(object);
   }
 
   // --- atomics: `real` makes the operation itself, at the moment that the rules see ---
@@ -594,6 +664,9 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
+    if constexpr (kGrips) {
+      if (t.tree == nullptr) return atomic_by_grip(t, address, size, op, order, pc, real);
+    }
     const depot::Id a = describe(t, pc, packed(op, size));
     // Atomics do not race with each other, so where their access is told matters only to what it learns before and publishes
     // after. Where it does neither, that is outside of the Line, which is held shortly.
@@ -610,7 +683,7 @@ class OnlineHost {
         atomic_after(t, object, op, order);
         return value;
       };
-      if (op == Op::AtomicLoad) return operate();
+      if (op == Op::AtomicLoad && (object == nullptr || !kGrips)) return operate();
       const ChangeOf<Atomic> change(*object);
       return operate();
     }();
@@ -628,20 +701,23 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
+    if constexpr (kGrips) {
+      if (bool done = false; t.tree == nullptr && make_settled(t, address, Op::AtomicRmw, success, real, done)) {
+        report(t, tell_once(t, address, size, done ? Op::AtomicRmw : Op::AtomicLoad, pc));
+        return done;
+      }
+    }
     depot::Id a = 0;
-    bool done = false;
-    {
-      Line line(address);
-      auto& object = line.template get<Atomic>(address, *t.arena);
-      const ChangeOf<Atomic> change(object);
-      done = real();
-      const Op op = done ? Op::AtomicRmw : Op::AtomicLoad;
-      const MemoryOrder order = done ? success : failure;
+    const bool done = at<Atomic>(t, address, [&](Atomic& object) {
+      const bool is_done = real();
+      const Op op = is_done ? Op::AtomicRmw : Op::AtomicLoad;
+      const MemoryOrder order = is_done ? success : failure;
       a = describe(t, pc, packed(op, size));
       atomic_before(t, &object, op, order);
       tell_atomic(t, address, size, op, a);
       atomic_after(t, &object, op, order);
-    }
+      return is_done;
+    });
     report(t, a);
     return done;
   }
@@ -655,22 +731,39 @@ class OnlineHost {
     t->bursts = literace::new_bursts(t->bursts, info->id);
     t->env.arena = t->arena;
     t->env.owner = info->id;
-    if constexpr (kSamples) {
-      t->period = sampling::period();
-      t->env.sampling = sampling::is_on(t->period);
-    }
     const ThreadId id{info->id};
     if (parent == nullptr || !take_used_slot(*t, id, *parent)) D::start(t->state, id, slots::fresh(id));
     if (parent != nullptr) {
       message(*parent);
       D::fork(parent->state, t->state, parent->env);
+      inherit_period(*t, *parent);
       t->lessons.inherit(parent->lessons, parent->env);
       parent->renew();
     }
     t->renew();
     return t;
   }
+  // It knows what its parent does, and samples if that one does: else it might, unseen by rest.h.
+  static void inherit_period(HostThread& t, const HostThread& parent) {
+    t.period = parent.period;
+    t.env.sampling = parent.env.sampling;
+    t.knows_of = parent.knows_of;
+    t.rests = parent.rests;
+    if (t.env.sampling) rest::may_sample();
+  }
+  // Who samples begins another epoch whenever it publishes; who has left the period would have counted that.
+  static bool has_told_nobody(const Thread& t) {
+    const auto& thread = static_cast<const HostThread&>(t);
+    return thread.env.sampling || thread.env.knowledge == thread.knowledge_after_sampling;
+  }
+  static OnlineEpoch epoch(const Thread& t) { return D::epoch(static_cast<const HostThread&>(t).state); }
+  static bool knows(const Thread& t, OnlineEpoch e) { return D::ordered(e, static_cast<const HostThread&>(t).state); }
+  static void learn(Thread& t, OnlineEpoch e) {
+    D::learn(of(t).state, {{}, e, {}}, of(t).env);
+    of(t).renew();
+  }
   static void end(HostThread& t) {
+    if (t.env.sampling) rest::samples_no_more(D::epoch(t.state), true);
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
   }
@@ -760,6 +853,83 @@ class OnlineHost {
     }
   }
 
+  // The same with the object alone in place of its Line, in a Scope.
+  //
+  // What leaves object and thread as they are (settled) is made while nobody changes the object; then it has no halves, and where its access
+  // is told does not matter. Else all is as above.
+  template <class Real>
+  [[gnu::always_inline]] static auto atomic_by_grip(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                                    MemoryOrder order, uintptr_t pc, Real real) {
+    decltype(real()) value{};
+    const bool is_load = op == Op::AtomicLoad;
+    expect_atomic(t, address);
+    if (is_load ? load_at_a_glance(t, address, order, real, value) : make_settled(t, address, op, order, real, value)) {
+      report(t, tell_once(t, address, size, op, pc));
+      return value;
+    }
+    depot::Id a = op == Op::AtomicStore ? tell_once(t, address, size, op, pc) : 0;
+    at<Atomic>(t, address, [&](Atomic& object) {
+      atomic_before(t, &object, op, order);
+      if (op == Op::AtomicRmw) a = tell_once(t, address, size, op, pc);
+      value = real();
+      atomic_after(t, &object, op, order);
+    });
+    if (is_load) a = tell_once(t, address, size, op, pc);
+    report(t, a);
+    return value;
+  }
+  // Threads hand atomics to each other, so all that is needed of one may be in another processor's cache: it is asked for at once, not one
+  // after the other.
+  [[gnu::always_inline]] static void expect_atomic(HostThread& t, uintptr_t address) {
+    __builtin_prefetch(t.met(address));
+    __builtin_prefetch(&hot_cell(address));
+    __builtin_prefetch(reinterpret_cast<const void*>(address));
+  }
+  // A load only looks, so that others who do the same keep the object in their caches. What it has to learn, it learns from a copy, if
+  // that can be made without a reference to anything.
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool load_at_a_glance(HostThread& t, uintptr_t address, MemoryOrder order, Real real,
+                                                      Value& value) {
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (!glance.is_near()) return false;
+      if (!glance.is_clear()) continue;
+      const Atomic* object = glance.object();
+      if (object == nullptr || is_settled(t, *object, Op::AtomicLoad, order)) {
+        value = real();
+        if (glance.holds()) return true;
+        continue;
+      }
+      const typename D::Atomic copy = object->state;
+      if (!D::is_small(copy)) return false;
+      value = real();
+      if (!glance.holds()) continue;
+      D::atomic_before(t.state, copy, Op::AtomicLoad, order, t.env);
+      t.renew();
+      return true;
+    }
+    return false;
+  }
+  template <class Value, class Real>
+  [[gnu::always_inline]] static bool make_settled(HostThread& t, uintptr_t address, Op op, MemoryOrder order, Real real,
+                                                  Value& value) {
+    if (releases(order)) return false;
+    for (unsigned round = 0; round < kTries; relax(round++)) {
+      const Glance<Atomic> glance(address, t.met(address));
+      if (glance.object() == nullptr) return false;
+      if (!glance.is_clear()) continue;
+      if (!is_settled(t, *glance.object(), op, order)) return false;
+      const Hold hold(glance);
+      if (!hold) continue;
+      value = real();
+      return true;
+    }
+    return false;
+  }
+  static bool is_settled(const HostThread& t, const Atomic& object, Op op, MemoryOrder order) {
+    return t.ignore_sync != 0 || D::atomic_is_idle(t.state, object.state, op, order, t.env);
+  }
+
  private:
   // An atomic operation: what it learns, its access, what it leaves. No object: nothing to learn.
   static void atomic_before(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
@@ -773,6 +943,41 @@ class OnlineHost {
     visit_atomic(t, address, size, op, a);
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(t, address, size, op);
   }
+  // The same; how the access is described, or 0. In one epoch, an atomic is told again only where its memory has seen something else since.
+  [[gnu::always_inline]] static depot::Id tell_once(HostThread& t, uintptr_t address, unsigned size, Op op,
+                                                    uintptr_t pc) {
+    if constexpr (kRemembers) {
+      if ((address & 7) + size <= 8) {
+        const uintptr_t access = access_key(address, size, op);
+        const auto& told = told_atomic(t, access);
+        if (told.epoch == D::epoch(t.state) && told.access == access && told.stamp == Store::stamp(hot_cell(address)))
+          return 0;
+        return tell_and_remember(t, address, access, packed(op, size), pc);
+      }
+    }
+    const depot::Id a = describe(t, pc, packed(op, size));
+    tell_atomic(t, address, size, op, a);
+    return a;
+  }
+  static auto& told_atomic(HostThread& t, uintptr_t access) {
+    return t.told_atomics[(access >> 11 ^ access >> 17 ^ access << 1) % HostThread::kToldAtomics];
+  }
+  // Told at this epoch, it has its mark, and FastTrack makes nothing of another one while the granule is as it was left here: each change
+  // gives it a stamp that is no other's.
+  [[gnu::noinline]] static depot::Id tell_and_remember(HostThread& t, uintptr_t address, uintptr_t access,
+                                                       uint32_t what, uintptr_t pc) {
+    const bool writes = (access & 1) != 0;
+    if ((writes ? t.ignore_writes : t.ignore_reads) != 0) return 0;
+    const depot::Id a = describe(t, pc, what);
+    in_granule(address, what & 0xFF, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
+      t.env.at = at;
+      const uint64_t stamp =
+          Store::visit_atomic(cell, mask, writes, Store::access(a), t.now, t.state, t.env,
+                              [&](typename D::Var& x) { tell_variable(t, x, writes, Store::access(a)); });
+      if (stamp != 0) told_atomic(t, access) = {access, stamp, D::epoch(t.state)};
+    });
+    return a;
+  }
   static void tell_between_periods(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     const Cell& cell = hot_cell(address);
     const typename Store::Sight before = Store::sight(cell);
@@ -785,17 +990,19 @@ class OnlineHost {
   static unsigned visit_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     unsigned visited = 0;
     t.env.settled = 0;
-    // What an rmw checks and leaves is what a store does; `a` says which it was.
     for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
-        writes(op) ? D::atomic_write(t.state, x, Store::access(a), t.env)
-                   : D::atomic_read(t.state, x, Store::access(a), t.env);
+        tell_variable(t, x, writes(op), Store::access(a));
         ++visited;
       });
       note_history(t, cell, at);
     });
     return visited;
+  }
+  // What an rmw checks and leaves is what a store does; the access says which it was.
+  [[gnu::always_inline]] static void tell_variable(HostThread& t, typename D::Var& x, bool writes, Env::Access a) {
+    writes ? D::atomic_write(t.state, x, a, t.env) : D::atomic_read(t.state, x, a, t.env);
   }
   static void atomic_after(HostThread& t, Atomic* object, Op op, MemoryOrder order) {
     if (object != nullptr && t.ignore_sync == 0) {

@@ -1,5 +1,6 @@
 #include "runtime/quiet.h"
 
+#include "runtime/registry.h"
 #include "runtime/spin.h"
 
 namespace pf::rt::quiet {
@@ -13,8 +14,9 @@ struct Block {
 };
 static_assert(sizeof(Block) * (uintptr_t{1} << kChunkBits) / kBlock <= kBlocksBytes);
 
-constinit uint8_t g_counts[kBytes] = {};     // blocks with history; kMany: once that many, for ever
-constinit uint8_t g_in_period[kBytes] = {};  // all ones, from the first period on
+constinit uint8_t g_counts[kBytes] = {};          // blocks with history; kMany: once that many, for ever
+constinit uint8_t g_in_period[kBytes] = {};       // all ones, from the first period on
+constinit const uint8_t* g_of_blocks = g_counts;  // what threads see that have no rest of their own
 constinit SpinLock g_lock;
 constexpr uint8_t kMany = 0xFF;
 constexpr unsigned kLooks = 8, kMaxPatience = 9;
@@ -25,6 +27,12 @@ Block& block(uintptr_t address) {
 void count(uintptr_t address, int change) {
   uint8_t& blocks = g_counts[address / kBlock % kBytes];
   if (blocks != kMany) __atomic_store_n(&blocks, static_cast<uint8_t>(blocks + change), __ATOMIC_RELEASE);
+}
+
+// Who comes to be seen in between has it from the first, or is among all.
+void show(const uint8_t* of_blocks) {
+  __atomic_store_n(&g_of_blocks, of_blocks, __ATOMIC_RELAXED);
+  registry::for_each([](Thread& t, void*) { be_seen_by(t); }, nullptr);
 }
 
 void disturb_block(uintptr_t address) {
@@ -38,15 +46,21 @@ void disturb_block(uintptr_t address) {
 
 }  // namespace
 
-constinit const uint8_t* g_of_blocks = g_counts;
+constinit const uint8_t g_nothing[kBytes] = {};
+
+void be_seen_by(Thread& t) {
+  const uint8_t* const of_blocks = __atomic_load_n(&g_of_blocks, __ATOMIC_RELAXED);
+  __atomic_store_n(&t.quiet_blocks, of_blocks, __ATOMIC_RELEASE);
+}
 
 void set_period(bool on) {
   if (on && g_in_period[0] == 0) {
     for (uint8_t& byte : g_in_period) byte = 1;
   }
-  const uint8_t* const of_blocks = on ? g_in_period : g_counts;
-  __atomic_store_n(&g_of_blocks, of_blocks, __ATOMIC_RELEASE);
+  show(on ? g_in_period : g_counts);
 }
+
+void set_rest() { show(g_nothing); }
 
 void disturb(uintptr_t address) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // the granule, then the flag

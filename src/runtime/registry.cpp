@@ -1,11 +1,14 @@
 #include "runtime/registry.h"
 
+#include <utility>
+
 #include "runtime/abi/abi.h"
 #include "runtime/descriptors.h"
 #include "runtime/found.h"
 #include "runtime/host.h"
 #include "runtime/libc.h"
 #include "runtime/objects.h"
+#include "runtime/quiet.h"
 #include "runtime/sampler.h"
 #include "runtime/say.h"
 
@@ -34,12 +37,20 @@ ThreadInfo* new_info(uint32_t parent, depot::Id created_at) {
   return &info;
 }
 
+constinit uint32_t g_announced = 0;
+
+void be_there(Thread& t) {
+  if (std::exchange(t.is_announced, false)) __atomic_fetch_sub(&g_announced, 1, __ATOMIC_RELEASE);
+}
+
 void link(Thread& t) {
   const Guard guard(g_lock);
   t.next = g_live;
   t.previous = nullptr;
   if (g_live != nullptr) g_live->previous = &t;
   g_live = &t;
+  quiet::be_seen_by(t);
+  be_there(t);
 }
 
 void unlink(Thread& t) {
@@ -73,10 +84,10 @@ void take_stack(Thread& t) {
 }
 
 void start_on_this_thread(Thread& t) {
-  sampler::become(&t);
   t.info->os_id = sys::thread_id();
+  link(t);  // before it may sample (rest.h)
+  sampler::become(&t);
   take_stack(t);
-  link(t);
 }
 
 }  // namespace
@@ -125,11 +136,16 @@ Thread* adopt_running() {
 
 Thread* announce(Thread& parent, uintptr_t pc) {
   const Scope scope(parent);
-  return host::new_thread(&parent, new_info(parent.info->id, stack_through_library(parent, pc)));
+  __atomic_fetch_add(&g_announced, 1, __ATOMIC_RELAXED);
+  Thread* child = host::new_thread(&parent, new_info(parent.info->id, stack_through_library(parent, pc)));
+  child->is_announced = true;
+  return child;
 }
+uint32_t announced() { return __atomic_load_n(&g_announced, __ATOMIC_ACQUIRE); }
 
 void forget_announced(Thread& child) {
   child.info->ended = child.info->joined = true;
+  be_there(child);
   host::destroy(child);
 }
 
@@ -253,6 +269,7 @@ void only(Thread& t) {
   unlink(t);
   g_left_behind = g_live;
   g_live = nullptr;
+  g_announced = 0;
   link(t);
   t.info->os_id = sys::thread_id();
   for (uint32_t i = 0; i < count(); ++i) {

@@ -14,6 +14,8 @@ Thread* adopt_running();
 void expect_main();
 
 // A thread about to be created by `parent`, from a call at pc.
+// Threads that were announced and have not begun: for_each() does not know of them.
+uint32_t announced();
 Thread* announce(Thread& parent, uintptr_t pc);
 void forget_announced(Thread& child);  // it could not be created
 

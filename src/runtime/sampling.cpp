@@ -6,6 +6,7 @@
 #include "core/control.h"
 #include "runtime/options.h"
 #include "runtime/quiet.h"
+#include "runtime/rest.h"
 #include "runtime/say.h"
 
 namespace pf::rt::sampling {
@@ -22,8 +23,21 @@ constinit Control* g_control = &g_own_control;
 
 void set(bool on) {
   if (is_on(g_period) == on) return;
+  if (on) rest::end();
   quiet::set_period(on);
   __atomic_store_n(&g_period, g_period + 1, __ATOMIC_RELEASE);
+}
+
+// So little at a time that a period is as long as it should be; more while the next one is far away. Not while a rest is sought, which
+// is done when work is told.
+void set_batch() {
+  constexpr uint64_t kParts = 32, kMost = 4096;
+  uint64_t batch = 1 + g_options.period / kParts;
+  if (!g_forced && !is_on(g_period) && !rest::is_sought()) {
+    const uint64_t more = g_periods.work_ahead() / (2 * kParts);
+    if (batch < more) batch = more < kMost ? more : kMost;
+  }
+  if (batch != g_batch) __atomic_store_n(&g_batch, static_cast<uint32_t>(batch), __ATOMIC_RELAXED);
 }
 
 // Shared with whoever wants to change the rate while the program runs. Later processes of the run find it as it is.
@@ -51,8 +65,9 @@ void begin(const char* run_directory) {
                               __ATOMIC_RELAXED);
   const uint64_t rate = Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED));
   g_periods = Periods(rate, g_options.period, seed());
-  g_batch = 1 + static_cast<uint32_t>(g_options.period / 32);
+  rest::begin_at_start();
   set(g_periods.sampling());
+  set_batch();
 }
 
 void tell_work(Thread& t) {
@@ -61,12 +76,25 @@ void tell_work(Thread& t) {
   g_periods.set_rate(Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED)));
   if (g_periods.work(t.work) && !g_forced) set(g_periods.sampling());
   t.work = 0;
+  if (!is_on(g_period)) rest::seek(t);
+  set_batch();
+}
+
+void tell_late_work(Thread& t) {
+  const Guard guard(g_lock);
+  g_periods.late_work(t.work, is_on(t.period));
+  t.work = 0;
 }
 
 void force(bool on) {
   const Guard guard(g_lock);
   g_forced = true;
   set(on);
+}
+
+void end_rest() {
+  const Guard guard(g_lock);
+  rest::end();
 }
 
 bool is_used() { return g_used; }

@@ -22,12 +22,17 @@ uint64_t seed();
 extern uint32_t g_batch;
 [[gnu::noinline]] void tell_work(Thread& t);
 inline void work(Thread& t) {
-  if (++t.work >= g_batch) [[unlikely]]
+  if (++t.work >= __atomic_load_n(&g_batch, __ATOMIC_RELAXED)) [[unlikely]]
     tell_work(t);
 }
+// What it did before it saw a period begin or end.
+void tell_late_work(Thread& t);
 
 // The program itself says when; nothing is drawn any more.
 void force(bool on);
+
+// Somebody wakes up who is in the way of rest (rest.h).
+void end_rest();
 
 struct Counts {
   uint64_t rate, work, sampled_work;

@@ -147,8 +147,10 @@ depot::Id held_locks_anew(Thread& t) {
 depot::Id describe_anew(Thread& t, uintptr_t pc, uint32_t packed) {
   const depot::Id below = calls(t);
   const depot::Id locks = held_locks(t);
-  const depot::Id id = depot::push(depot::push(below, pc), uint64_t{packed} << 32 | locks);
+  // Where it is was met with other locks, too.
+  const depot::Id id = depot::push_after(t.latest_access, push(t, below, pc), uint64_t{packed} << 32 | locks);
   known_access(t, pc, packed, below, locks) = {pc, below, locks, packed, id};
+  t.latest_access = id;
   return id;
 }
 

@@ -77,9 +77,12 @@ struct Thread {
   uint64_t accesses;
   uint32_t busy;  // depth of Scope: the runtime is at work on this thread
   uint32_t ignore_reads, ignore_writes, ignore_sync;
-  uint32_t inside;  // depth of intercepted functions, whose own calls are not the program's
-  uint32_t period;  // of sampling.h, as the thread has seen it last
-  bool is_outside;  // in code without instrumentation, as far as is known (library_calls.h)
+  uint32_t inside;              // depth of intercepted functions, whose own calls are not the program's
+  uint32_t period;              // of sampling.h, as the thread has seen it last
+  const uint8_t* quiet_blocks;  // of quiet.h, as this thread sees them; others set it, too
+  bool is_announced;            // created, but not running yet: others cannot find it
+  bool is_outside;              // in code without instrumentation, as far as is known (library_calls.h)
+  bool at_rest;                 // makes an operation that began at rest (rest.h); signals wait
 
   Frame* bottom;
   Arena* arena;
@@ -101,6 +104,12 @@ struct Thread {
   uint64_t sampled, sampled_since;  // accesses in periods that are over; what `accesses` was when this one began
   uintptr_t caller;                 // of the outermost intercepted function, 0 outside of one
 
+  // Of rest.h. Others read them.
+  uint32_t knows_of;    // the generation of samples that it was found to know all of; 0: none
+  uint32_t rests;       // that it was told of
+  const Thread* joins;  // whose end it waits for in pthread_join,
+  bool keeps_samples;   // with something that it told nobody of
+
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;
   static constexpr uint32_t kPendingMax = 128;
@@ -111,7 +120,9 @@ struct Thread {
   uintptr_t met_locks[kMetLocks];
   uintptr_t& met_lock(uintptr_t address) { return met_locks[(address >> 3 ^ address >> 9) % kMetLocks]; }
 
-  KnownAccess known[1024];
+  depot::Id latest_access;  // that was described
+  static constexpr unsigned kKnownBits = 11;
+  KnownAccess known[1U << kKnownBits];
   KnownStack known_stacks[512];
 };
 
@@ -187,7 +198,8 @@ inline depot::Id held_locks(Thread& t) { return t.locks_changed ? held_locks_ane
 // --- the access being made, as one number ---
 
 inline KnownAccess& known_access(Thread& t, uintptr_t pc, uint32_t packed, depot::Id below, depot::Id locks) {
-  return t.known[(pc ^ pc >> 10 ^ packed ^ uintptr_t{below} * 7 ^ uintptr_t{locks} * 13) & 1023];
+  const uint64_t context = uint64_t{below} << 32 | locks;
+  return t.known[(pc ^ packed ^ context << 12) * 0x9E3779B97F4A7C15U >> (64 - Thread::kKnownBits)];
 }
 
 // Whether stack and held locks have their numbers already.
@@ -202,7 +214,7 @@ inline depot::Id describe(Thread& t, uintptr_t pc, uint32_t packed) {
   const depot::Id locks = held_locks(t);
   const KnownAccess& known = known_access(t, pc, packed, below, locks);
   if (known.pc == pc && known.stack == below && known.locks == locks && known.packed == packed) [[likely]]
-    return known.id;
+    return t.latest_access = known.id;
   return describe_anew(t, pc, packed);
 }
 

@@ -47,7 +47,9 @@ INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
     "compact": (["compact_tests"], "*", ""),
     "glance": (["unit_tests"], "GlanceTest.*", ""),
+    "gripped": (["unit_tests", "photofinish", "pf_runtime_fasttrack"], "GlanceTest.*", "atomic/(told|handed)|mutex/rwlock_reader"),
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
+    "rest": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/rest_"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }

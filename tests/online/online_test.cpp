@@ -814,6 +814,8 @@ std::vector<Config> configs() {
       if (engine == "pacer") {
         all.push_back({engine, compiler, ",rate=100%", racy_variables});
         all.push_back({engine, compiler, ",rate=0", sampled_shortest_races, true});
+        // Rest is sought whenever work is told, which then is always.
+        all.push_back({engine, compiler, ",rate=0,period=1", sampled_shortest_races, true});
       }
       if (engine == "fasttrack" || engine == "multilock") {
         for (const char* all_of_it : {"literace,burst=1000000:", "carisma,rate=100%:"})

@@ -246,6 +246,81 @@ TEST_F(GlanceTest, AHoldAndAChangeExcludeEachOther) {
   EXPECT_EQ(wrong.load(), 0U);
 }
 
+// As a walk sees it that stands at an object while that is gone, and used again elsewhere.
+TEST_F(GlanceTest, AWalkThatWentAstrayTellsNothing) {
+  constexpr uintptr_t kElsewhere = kAddress + 64;
+  Counter *there = nullptr, *gone = nullptr;
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+    gone = &line.add<Counter>(kAddress + 8, arena_);
+    line.add<Counter>(kAddress + 16, arena_);
+    Line elsewhere(kElsewhere);
+    there = &elsewhere.add<Counter>(kElsewhere, arena_);
+  }
+  EXPECT_NE(look<Counter>(kAddress).object(), nullptr);
+  gone->address = kElsewhere + 8;
+  gone->next = there;
+  EXPECT_EQ(look<Counter>(kAddress).object(), nullptr);
+  EXPECT_FALSE(look<Counter>(kAddress).is_clear()) << "there is one";
+}
+
+TEST_F(GlanceTest, AGripIsAChange) {
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+  }
+  const Glance<Counter> before = look<Counter>(kAddress);
+  {
+    const Grip<Counter> grip(before);
+    EXPECT_TRUE(grip);
+    EXPECT_FALSE(before.holds());
+    EXPECT_FALSE(look<Counter>(kAddress).is_clear());
+    EXPECT_FALSE(Grip<Counter>(before)) << "it is held";
+    EXPECT_FALSE(Hold(before));
+  }
+  EXPECT_FALSE(before.holds());
+  EXPECT_FALSE(Grip<Counter>(before)) << "it has changed";
+  EXPECT_TRUE(Grip<Counter>(look<Counter>(kAddress)));
+}
+
+// By any of the three, and nothing is lost.
+TEST_F(GlanceTest, GripsAndChangesExcludeEachOther) {
+  constexpr uint64_t kEach = 50'000;
+  uint64_t in_program = 0;
+  {
+    Line line(kAddress);
+    line.add<Counter>(kAddress, arena_);
+  }
+  const auto count = [&](Counter& counter) {
+    ++counter.count;
+    ++in_program;
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      Object* remembered = nullptr;
+      for (uint64_t n = 0; n < kEach;) {
+        const Glance<Counter> glance(kAddress, remembered);
+        if (!glance.is_clear()) continue;
+        const Grip<Counter> grip(glance);
+        if (!grip) continue;
+        count(grip.object());
+        ++n;
+      }
+    });
+  }
+  for (uint64_t n = 0; n < kEach; ++n) {
+    Line line(kAddress);
+    auto* counter = line.find<Counter>(kAddress);
+    const Change<true> change(*counter);
+    count(*counter);
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(in_program, 3 * kEach);
+  EXPECT_EQ(look<Counter>(kAddress).object()->count, 3 * kEach);
+}
+
 // Objects of one kind take each other's place, also while somebody looks: it is always some object that is looked at.
 TEST_F(GlanceTest, WhatIsGoneIsStillAnObject) {
   std::atomic<bool> over = false;

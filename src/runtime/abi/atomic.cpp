@@ -122,12 +122,23 @@ template <class H, class T, class Value, class Real>
          H::make_idly(of(*t), address_of(a), sizeof(T), op, order_of(order), real, value);
 }
 
+template <class H, class T, class Value, class Real>
+[[gnu::always_inline]] inline bool made_at_rest(volatile T* a, Real real, Value& value) {
+  Thread* t = self;
+  return t != nullptr && !t->is_outside && H::make_at_rest(*t, address_of(a), [=] { return real(a); }, value);
+}
+template <class H, class T, class Real>
+[[gnu::noinline]] auto made_idly_or_told(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
+  decltype(real(a)) value{};
+  const auto here = [=] { return real(a); };
+  return made_idly<H>(a, op, order, here, value) ? value : told_out_of_line<H>(a, op, order, pc, real);
+}
+
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
   if constexpr (MakesIdly<H>) {
     decltype(real(a)) value{};
-    const auto here = [=] { return real(a); };
-    return made_idly<H>(a, op, order, here, value) ? value : told_out_of_line<H>(a, op, order, pc, real);
+    return made_at_rest<H>(a, real, value) ? value : made_idly_or_told<H>(a, op, order, pc, real);
   } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return told<H>(a, op, order, pc, real);
   } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
@@ -166,13 +177,19 @@ template <class H, class T, class Real>
 }
 
 template <class H, class T, class Real>
+[[gnu::noinline]] bool compared_idly_or_told(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
+  bool done = false;
+  const auto here = [=] { return real(a); };
+  return made_idly<H>(a, Op::AtomicRmw, success, here, done)
+             ? done
+             : compare_told_out_of_line<H>(a, success, failure, pc, real);
+}
+
+template <class H, class T, class Real>
 [[gnu::always_inline]] inline bool compare_by(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
   if constexpr (MakesIdly<H>) {
     bool done = false;  // a load, if not; then it is idle as well
-    const auto here = [=] { return real(a); };
-    return made_idly<H>(a, Op::AtomicRmw, success, here, done)
-               ? done
-               : compare_told_out_of_line<H>(a, success, failure, pc, real);
+    return made_at_rest<H>(a, real, done) ? done : compared_idly_or_told<H>(a, success, failure, pc, real);
   } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return compare_told<H>(a, success, failure, pc, real);
   } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {

@@ -7,6 +7,7 @@
 #include "runtime/descriptors.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/literace.h"
+#include "runtime/rest.h"
 #include "runtime/runtime.h"
 
 using namespace pf::rt;
@@ -159,14 +160,18 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (g_watches_traps) let_traps_through();
   const int saved = errno;
   Thread* t = self;
-  if (t != nullptr && t->busy != 0 && !is_synchronous(number)) {
+  const bool is_busy = t != nullptr && (t->busy != 0 || t->at_rest);
+  if (is_busy && !is_synchronous(number)) {
     keep(*t, number, info, context);
-  } else if (t != nullptr && t->busy != 0) {
+  } else if (is_busy) {
     // The runtime itself faulted on the program's behalf (a bad pointer given to an atomic): let the handler see it.
     const uint32_t busy = t->busy;
+    const bool at_rest = t->at_rest;
     t->busy = 0;
+    t->at_rest = false;
     handle(t, number, info, context);
     t->busy = busy;
+    t->at_rest = at_rest;
   } else {
     handle(t, number, info, context);
   }
@@ -196,6 +201,7 @@ int set_action_locked(int number, const struct sigaction* action, struct sigacti
   struct sigaction ours = action != nullptr ? *action : decltype(ours){};
   const Handler old = g_handlers[number];
   const bool keeps_ours = number == SIGTRAP && g_watches_traps;
+  if (action != nullptr && is_function(*action)) rest::expect_interruptions();
   if (action != nullptr && (keeps_ours || is_function(*action))) {
     g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
     ours.sa_sigaction = &on_signal;

@@ -8,6 +8,7 @@
 #include "runtime/intercept/intercept.h"
 #include "runtime/planted.h"
 #include "runtime/registry.h"
+#include "runtime/rest.h"
 #include "runtime/runtime.h"
 
 using namespace pf::rt;
@@ -69,14 +70,29 @@ bool wants_detached(const pthread_attr_t* attributes) {
 
 // `wait` is one of the ways to join; what a successful one ends is known only before it.
 template <class Wait>
+int join(Thread& t, Thread* child, pthread_t handle, Wait wait) {
+  const int result = wait();
+  if (result == 0 && child != nullptr) registry::joined(t, child, handle);
+  return result;
+}
+template <class Wait>
 int join(pthread_t handle, Wait wait) {
+  Thread* t = current();
+  return t == nullptr ? wait() : join(*t, registry::by_handle(handle), handle, wait);
+}
+// Until the child's end, or this thread is cancelled.
+template <class Wait>
+int join_at_last(pthread_t handle, Wait wait) {
+  struct Joining {
+    Thread& t;
+    ~Joining() { rest::end_join(t); }
+  };
   Thread* t = current();
   if (t == nullptr) return wait();
   Thread* child = registry::by_handle(handle);
-  const int result = wait();
-  if (result != 0 || child == nullptr) return result;
-  registry::joined(*t, child, handle);
-  return result;
+  rest::begin_join(*t, child);
+  const Joining until_here{*t};
+  return join(*t, child, handle, wait);
 }
 
 }  // namespace
@@ -114,7 +130,7 @@ PF_EXPORT int pthread_create(pthread_t* handle, const pthread_attr_t* attributes
 }
 
 PF_EXPORT int pthread_join(pthread_t handle, void** result) {
-  return join(handle, [&] { return real_pthread_join(handle, result); });
+  return join_at_last(handle, [&] { return real_pthread_join(handle, result); });
 }
 PF_EXPORT int pthread_tryjoin_np(pthread_t handle, void** result) noexcept {
   return join(handle, [&] { return real_pthread_tryjoin_np(handle, result); });

@@ -1,0 +1,196 @@
+#include "runtime/rest.h"
+
+#include <bit>
+#include <utility>
+
+#include "runtime/options.h"
+#include "runtime/quiet.h"
+#include "runtime/registry.h"
+#include "runtime/sampling.h"
+
+namespace pf::rt::rest {
+
+constinit bool g_on = false;
+
+namespace {
+
+// Of each slot: the latest clock that it sampled at, and what that was when there was rest.
+struct Sampled {
+  OnlineEpoch::Clock latest, at_rest;
+};
+constinit Pieces<Sampled, 12, 1U << 20> g_sampled;
+constinit uint32_t g_slots = 0;
+constinit uint32_t g_generation = 1;  // of the latest clocks; a thread knows of none at first
+constinit uint32_t g_rests = 0;
+constinit SpinLock g_lock;
+
+constinit Knowledge g_knowledge{};
+constinit bool g_allowed = false, g_operations_over = true, g_joins_count = true;
+constinit uint32_t g_sampling = 0;             // threads that may still record something
+constinit uint32_t g_looks = 0;                // since the last period
+constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
+
+// The registry is locked.
+bool knows_all(const Thread& t) {
+  constexpr unsigned kLongestChain = 16;
+  const Thread* knowing = &t;
+  for (unsigned i = 0; i < kLongestChain && knowing != nullptr; ++i) {
+    if (__atomic_load_n(&knowing->knows_of, __ATOMIC_ACQUIRE) == g_generation) return true;
+    knowing = g_joins_count ? __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE) : nullptr;
+  }
+  return false;
+}
+
+// Whether the thread knows all by now, and did not before.
+bool has_found_out(Thread& t) {
+  if (t.knows_of == g_generation || (t.period & 1) != 0) return false;
+  for (uint32_t i = 0; i < g_slots; ++i) {
+    const OnlineEpoch latest{Slot{i}, g_sampled[i].latest};
+    if (latest.clock() != 0 && !g_knowledge.knows(t, latest)) return false;
+  }
+  __atomic_store_n(&t.knows_of, g_generation, __ATOMIC_RELEASE);
+  return true;
+}
+
+Sampled& sampled_by(Slot s) {
+  for (; g_slots <= index(s); ++g_slots) g_sampled.provide(g_slots);
+  return g_sampled[index(s)];
+}
+void raise(OnlineEpoch latest) {
+  Sampled& sampled = sampled_by(latest.slot());
+  if (sampled.latest < latest.clock()) sampled.latest = latest.clock();
+  ++g_generation;
+}
+
+void begin() {
+  for (uint32_t i = 0; i < g_slots; ++i) g_sampled[i].at_rest = g_sampled[i].latest;
+  __atomic_store_n(&g_rests, g_rests + 1, __ATOMIC_RELEASE);
+  if (g_sampling == 0) quiet::set_rest();
+  __atomic_store_n(&g_on, true, __ATOMIC_RELEASE);
+}
+
+// The first thread that is not so, or null.
+template <bool (*kIs)(const Thread&)>
+const Thread* find_other() {
+  const Thread* other = nullptr;
+  registry::for_each(
+      [](Thread& t, void* p) {
+        auto& found = *static_cast<const Thread**>(p);
+        if (found == nullptr && !kIs(t)) found = &t;
+      },
+      static_cast<void*>(&other));
+  return other;
+}
+
+bool is_out(const Thread& t) { return !__atomic_load_n(&t.at_rest, __ATOMIC_ACQUIRE); }
+bool are_operations_over() { return find_other<&is_out>() == nullptr; }
+
+}  // namespace
+
+void allow(const Knowledge& knowledge) {
+  g_knowledge = knowledge;
+  g_allowed = !g_options.tree && sys::barrier_on_all_threads();
+}
+
+void begin_at_start() {
+  if (g_allowed) begin();
+}
+
+// A look at all threads is worth it when one has come to know, unless another is known not to; and now and then, since that one may be gone.
+void seek(Thread& t) {
+  if (!g_allowed || g_on) return;
+  const Guard guard(g_lock);
+  const bool is_better = has_found_out(t) && (g_ignorant == nullptr || knows_all(*g_ignorant));
+  if (g_sampling == 0 && t.knows_of == g_generation) quiet::set_rest_of(t);
+  constexpr uint32_t kNowAndThen = 64;
+  ++g_looks;
+  if (!is_better && !std::has_single_bit(g_looks) && g_looks % kNowAndThen != 0) return;
+  // Who has not begun yet is not found below. One that is announced only now has a parent that knows, or is found not to.
+  const bool are_all_there = registry::announced() == 0;
+  g_ignorant = find_other<&knows_all>();
+  if (are_all_there && g_ignorant == nullptr) begin();
+}
+
+bool is_sought() {
+  constexpr uint32_t kHopeless = 128;
+  return g_allowed && !g_on && g_looks < kHopeless;
+}
+
+void end() {
+  g_looks = 0;
+  g_ignorant = nullptr;
+  if (!g_on) return;
+  __atomic_store_n(&g_on, false, __ATOMIC_SEQ_CST);
+  sys::barrier_on_all_threads();
+  __atomic_store_n(&g_operations_over, are_operations_over(), __ATOMIC_RELEASE);
+}
+
+void may_sample() {
+  const Guard guard(g_lock);
+  ++g_sampling;
+}
+
+void samples_no_more(OnlineEpoch latest, bool has_sampled) {
+  const Guard guard(g_lock);
+  --g_sampling;
+  if (has_sampled) raise(latest);
+}
+
+// What others can know of is of its epochs before.
+void begin_join(Thread& t, const Thread* child) {
+  if (!g_allowed || child == nullptr) return;
+  if (g_knowledge.has_told_nobody(t)) {
+    const OnlineEpoch now = g_knowledge.epoch(t);
+    const Guard guard(g_lock);
+    sampled_by(now.slot()).latest = now.clock() - 1;
+    ++g_generation;
+    ++g_sampling;
+    t.keeps_samples = true;
+  }
+  __atomic_store_n(&t.joins, child, __ATOMIC_RELEASE);
+}
+
+// A rest without its knowledge is over, before it can tell anybody.
+void end_join(Thread& t) {
+  if (t.keeps_samples) {
+    const Guard guard(g_lock);
+    --g_sampling;
+    if ((t.period & 1) == 0) raise(g_knowledge.epoch(t));
+  }
+  __atomic_store_n(&t.joins, nullptr, __ATOMIC_SEQ_CST);
+  if (!std::exchange(t.keeps_samples, false)) return;
+  sampling::end_rest();
+  wait_for_operations();
+}
+
+void be_interrupted(Thread& t) {
+  if (t.joins != nullptr) forget_knowledge(t);
+}
+
+void expect_interruptions() {
+  if (!__atomic_exchange_n(&g_joins_count, false, __ATOMIC_SEQ_CST)) return;
+  sampling::end_rest();
+}
+
+void start_in_child(bool samples) { g_sampling = samples ? 1 : 0; }
+
+// Who was not there, or was not found to know, when there was rest, has been told by nobody since of what all knew then. It is known now.
+void forget_knowledge(Thread& t) {
+  __atomic_store_n(&t.knows_of, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // then the thread looks at the period; who seeks has looked there first
+  const uint32_t rests = __atomic_load_n(&g_rests, __ATOMIC_ACQUIRE);
+  if (t.rests == rests) return;
+  const Guard guard(g_lock);
+  for (uint32_t i = 0; i < g_slots; ++i) {
+    const OnlineEpoch known{Slot{i}, g_sampled[i].at_rest};
+    if (known.clock() != 0 && !g_knowledge.knows(t, known)) g_knowledge.learn(t, known);
+  }
+  t.rests = rests;
+}
+
+void wait_for_operations() {
+  if (__atomic_load_n(&g_operations_over, __ATOMIC_ACQUIRE)) return;
+  for (unsigned round = 0; !are_operations_over(); ++round) relax(round);
+}
+
+}  // namespace pf::rt::rest

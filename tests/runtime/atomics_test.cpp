@@ -1,0 +1,193 @@
+// Atomics in a granule (runtime/compact.h) against FastTrack's rules for each byte by itself: random atomics of aligned sizes, now and then a
+// plain access or the end of the memory, by threads that synchronize. Each access must meet the very epochs that the rules meet; what
+// the host leaves out because the granule is as the same atomic left it in this epoch, they must settle.
+//
+// PF_SEED=S sets the first seed, PF_TRACES=N their number; a failure prints its seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+#include "runtime/compact.h"
+
+namespace pf::rt {
+namespace {
+
+using D = FastTrack<OnlineEnv>;
+using Store = CompactStore<D>;
+
+struct Actor {
+  Arena arena;
+  OnlineEnv env, rules_env;  // of the store, and of the rules by themselves
+  D::Thread state{};
+  Store::Now now;
+
+  Actor() { env.arena = rules_env.arena = &arena; }
+  void renew() {
+    Store::renew(now, state);
+    env.learn();
+  }
+};
+
+using Met = std::set<std::pair<unsigned, OnlineEpoch>>;  // byte, epoch
+
+Met take_met(OnlineEnv& env) {
+  Met met;
+  env.take_found([&](const OnlineEnv::Found& f) {
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((f.bytes >> i & 1) != 0) met.insert({i, f.prior.epoch});
+    }
+  });
+  return met;
+}
+
+class Game {
+ public:
+  static constexpr unsigned kActors = 4, kLocks = 2;
+  unsigned left_out = 0, races = 0, few = 0;
+
+  explicit Game(uint64_t seed) : random_(seed) {
+    actor_count_ = 2 + draw(kActors - 1);
+    for (auto& a : actors_) a = std::make_unique<Actor>();
+    for (unsigned i = 0; i < kActors; ++i) {
+      actors_[i]->env.owner = i + 1;
+      D::start(actors_[i]->state, ThreadId{i}, Slot{i});
+      if (i != 0) D::fork(actors_[0]->state, actors_[i]->state, actors_[0]->env);
+    }
+    for (auto& a : actors_) a->renew();
+    sync_share_ = 1 + draw(50);
+    plain_share_ = draw(3) == 0 ? draw(20) : draw(3);
+    whole_ = draw(2) == 0;
+  }
+
+  // What is wrong, or nothing.
+  std::string step() {
+    Actor& t = *actors_[draw(actor_count_)];
+    if (draw(100) < sync_share_) return sync(t), "";
+    const unsigned size = whole_ ? 8 : 1U << draw(4), first = draw(8 / size) * size;
+    const auto bytes = static_cast<uint8_t>(((1U << size) - 1) << first);
+    const depot::Id id = 1 + draw(8);
+    if (draw(100) >= plain_share_) return atomic(t, bytes, draw(3) == 0, id);
+    if (draw(4) == 0) return clear(t, bytes), "";
+    return draw(2) == 0 ? plain<Op::Read>(t, bytes, id) : plain<Op::Write>(t, bytes, id);
+  }
+  bool ends_empty() {
+    clear(*actors_[0], 0xFF);
+    return Store::empty(cell_);
+  }
+
+ private:
+  unsigned draw(unsigned below) { return static_cast<unsigned>(random_() % below); }
+
+  void sync(Actor& t) {
+    D::Lock& lock = locks_[draw(kLocks)];
+    draw(2) == 0 ? D::release(t.state, lock, t.env) : D::acquire(t.state, lock, t.env);
+    t.renew();
+  }
+  void clear(Actor& t, uint8_t bytes) {
+    Store::clear(cell_, bytes, t.env);
+    for_each_byte(t, bytes, [&](D::Var& x) { D::clear(x, t.rules_env); });
+  }
+
+  // As the host does: what left the granule as it is need not be done again in this epoch.
+  std::string atomic(Actor& t, uint8_t bytes, bool writes, depot::Id id) {
+    const auto rule = [&](D::Var& x, OnlineEnv& env) {
+      writes ? D::atomic_write(t.state, x, Store::access(id), env) : D::atomic_read(t.state, x, Store::access(id), env);
+    };
+    Told& told = told_[index(t.state.slot)][writes ? 1 : 0][bytes];
+    const bool is_left_out = told.epoch == D::epoch(t.state) && told.stamp == Store::stamp(cell_);
+    if (is_left_out) {
+      ++left_out;
+    } else {
+      const uint64_t stamp = Store::visit_atomic(cell_, bytes, writes, Store::access(id), t.now, t.state, t.env,
+                                                 [&](D::Var& x) { rule(x, t.env); });
+      if (stamp != 0) told = {D::epoch(t.state), stamp};
+    }
+    t.rules_env.settled = 0;
+    const unsigned visited = for_each_byte(t, bytes, [&](D::Var& x) { rule(x, t.rules_env); });
+    if (is_left_out && t.rules_env.settled != visited) return "left out, but not settled";
+    few += (cell_.mark[1] & 0xFFFF) != 0 && *reinterpret_cast<uint64_t*>(cell_.mark[1] >> 16 << 4) == 0 ? 1 : 0;
+    return compare(t);
+  }
+  template <Op kOp>
+  std::string plain(Actor& t, uint8_t bytes, depot::Id id) {
+    const auto rule = [&](D::Var& x, OnlineEnv& env) {
+      kOp == Op::Read ? D::read(t.state, x, Store::access(id), env) : D::write(t.state, x, Store::access(id), env);
+    };
+    const Deed deed = Deed{id, 0, t.env.knowledge << (64 - Deed::kKnowledgeBits)}.to(bytes);
+    Store::visit_plain<kOp>(cell_, deed, Store::access(id), t.now, t.state, t.env, [&](D::Var& x) { rule(x, t.env); });
+    for_each_byte(t, bytes, [&](D::Var& x) { rule(x, t.rules_env); });
+    return compare(t);
+  }
+  std::string compare(Actor& t) {
+    const bool are_all_told = t.env.found_count < OnlineEnv::kFewFound;
+    const Met met = take_met(t.env), expected = std::exchange(expected_, {});
+    races += static_cast<unsigned>(met.size());
+    if (!std::ranges::includes(expected, met)) return "a race that is none";
+    return are_all_told && met != expected ? "a race was missed" : "";
+  }
+  template <class F>
+  unsigned for_each_byte(Actor& t, uint8_t bytes, F&& f) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+      if ((bytes >> i & 1) == 0) continue;
+      t.rules_env.look_at(1U << i);
+      f(bytes_[i]);
+      expected_.merge(take_met(t.rules_env));
+      ++count;
+    }
+    return count;
+  }
+
+  // With its rest behind it.
+  static Store::Cell& only_cell() {
+    static auto* cell = static_cast<Store::Cell*>(map_or_die(Store::kRestsOffset * 2, "a cell"));
+    return *cell;
+  }
+
+  struct Told {
+    OnlineEpoch epoch{};
+    uint64_t stamp = 0;
+  };
+  std::mt19937_64 random_;
+  unsigned actor_count_ = 0, sync_share_ = 0, plain_share_ = 0;
+  bool whole_ = false;
+  std::unique_ptr<Actor> actors_[kActors];
+  D::Lock locks_[kLocks];
+  Store::Cell& cell_ = only_cell();
+  D::Var bytes_[8];
+  Met expected_;
+  Told told_[kActors][2][256];
+};
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(Atomics, AreFastTrackForEachByte) {
+  const uint64_t first = from_environment("PF_SEED", 1), count = from_environment("PF_TRACES", 2000);
+  unsigned left_out = 0, races = 0, few = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const auto game = std::make_unique<Game>(seed);
+    for (unsigned i = 0; i < 200; ++i) {
+      const std::string wrong = game->step();
+      ASSERT_EQ(wrong, "") << "step " << i << ": PF_SEED=" << seed << " PF_TRACES=1";
+    }
+    ASSERT_TRUE(game->ends_empty()) << "PF_SEED=" << seed << " PF_TRACES=1";
+    left_out += game->left_out;
+    races += game->races;
+    few += game->few;
+  }
+  if (count < 100) return;
+  EXPECT_GT(left_out, count);
+  EXPECT_GT(races, count);
+  EXPECT_GT(few, count);
+}
+
+}  // namespace
+}  // namespace pf::rt
