@@ -222,7 +222,7 @@ class CompactStore {
     if constexpr (kIsDirect) {
       if (is_few(old, bytes) && Form::template fits<Op::Read>(a, now.epoch, env)) [[likely]] {
         Few& place = few(*kept(old.mark[1]));
-        if (settle_few(place, now.epoch | uint64_t{a.id} << kAccessBit | bytes, writes, t, env)) [[likely]] {
+        if (settle_few(place, now.epoch | uint64_t{a.id} << kAccessBit | bytes, writes, t)) [[likely]] {
           const uint64_t stamp = place.head.stamp;
           unlock(cell, 0, old.mark[1]);
           return stamp;
@@ -706,9 +706,9 @@ class CompactStore {
 
   // Where what an atomic conflicts with comes before it, FastTrack's rules put its mark in place of the last of its kind, or beside it if that
   // is concurrent; from then on, each slot has its own. Unless there is one of this epoch. False, and nothing is changed, where
-  // that is not so, or there is no place.
-  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t,
-                                                OnlineEnv& env) {
+  // that is not so, or there is no place. The stamp stays: atomics do not meet each other, and what a thread left in its present epoch stays as well,
+  // for nobody can come after that.
+  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t) {
     uint64_t* const marks = writes ? from.writes : from.reads;
     const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
     uint64_t& last = marks[is_second ? 1 : 0];
@@ -717,7 +717,6 @@ class CompactStore {
     if (!is_own && is_second) return false;
     if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
     (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
-    __atomic_store_n(&from.head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
     return true;
   }
   [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
