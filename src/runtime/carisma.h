@@ -34,7 +34,7 @@ inline uint32_t& word_at(char* chunk, uintptr_t address) {
 // Hot: whether the access is to one location, which is known not to be sampled. Two loads, one compare.
 inline bool is_unsampled(uintptr_t address, uintptr_t size) {
   const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
-  const uint32_t& word = word_at(g_area.zero_chunk + distance, address);
+  const uint32_t& word = word_at(chunk_at(g_area, distance), address);
   return (address & 7) + size <= 8 && __atomic_load_n(&word, __ATOMIC_RELAXED) == kNotSampled;
 }
 

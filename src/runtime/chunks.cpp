@@ -33,11 +33,11 @@ char* new_chunk(uintptr_t address) {
   if (fresh == nullptr) fresh = spare_chunk();
   sys::no_huge_pages(fresh, chunk_bytes());  // a touched byte would cost 2 MiB
   uintptr_t expected = 0;
-  const auto distance = static_cast<uintptr_t>(fresh - g_area.zero_chunk);
+  const uintptr_t distance = reinterpret_cast<uintptr_t>(fresh) - reinterpret_cast<uintptr_t>(&g_area.zero_chunk);
   if (!__atomic_compare_exchange_n(&g_area.chunks[chunk_index(address)], &expected, distance, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_ACQUIRE)) {
     sys::unmap(fresh, chunk_bytes());  // another thread was quicker
-    return g_area.zero_chunk + expected;
+    return chunk_at(g_area, expected);
   }
   return fresh;
 }
@@ -72,7 +72,7 @@ uint64_t live_bytes() {
     const auto* distances = reinterpret_cast<const uintptr_t*>(page);
     for (uintptr_t i = 0; i < kPage / sizeof(uintptr_t); ++i) {
       if (distances[i] == 0) continue;
-      char* cells = g_area.zero_chunk + distances[i] + kLinesBytes;
+      char* cells = chunk_at(g_area, distances[i]) + kLinesBytes;
       for_each_page_in_memory(cells, kGranulesPerChunk * kCellBytes, [&](const char* p) { words += live_words(p); });
     }
   });

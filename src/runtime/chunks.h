@@ -39,12 +39,17 @@ struct alignas(kPage) Area {
 };
 extern Area g_area;
 
+// Any mapping is some way from the zero chunk, which as an object is no larger than itself.
+[[gnu::always_inline]] inline char* chunk_at(const Area& area, uintptr_t distance) {
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(&area.zero_chunk) + distance);
+}
+
 inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask) >> kChunkBits; }
 
 // The chunk, or null if nothing is known of these addresses.
 [[gnu::always_inline]] inline char* existing_chunk(uintptr_t address) {
   const uintptr_t distance = __atomic_load_n(&g_area.chunks[chunk_index(address)], __ATOMIC_ACQUIRE);
-  return distance == 0 ? nullptr : g_area.zero_chunk + distance;
+  return distance == 0 ? nullptr : chunk_at(g_area, distance);
 }
 
 [[gnu::noinline, gnu::cold]] char* new_chunk(uintptr_t address);

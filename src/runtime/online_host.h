@@ -1031,7 +1031,7 @@ class OnlineHost {
   static Cell& hot_cell(uintptr_t address) { return hot_cell(g_area, address); }
   [[gnu::always_inline]] static Cell& hot_cell(const Area& area, uintptr_t address) {
     const uintptr_t distance = __atomic_load_n(&area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
-    return cells(const_cast<char*>(area.zero_chunk) + distance)[granule_index(address)];
+    return cells(chunk_at(area, distance))[granule_index(address)];
   }
   // In the chunk that stands for all that are not there.
   static bool is_of_nothing(const Cell& cell) {
