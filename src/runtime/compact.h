@@ -250,9 +250,9 @@ class CompactStore {
  private:
   friend Form;
 
-  static constexpr unsigned kKindBit = 9, kMoreBit = 10, kClockBit = 11, kClockBits = 22, kSlotBits = 9;
+  static constexpr unsigned kFlagBit = 8, kKindBit = 9, kMoreBit = 10, kClockBit = 11, kClockBits = 22, kSlotBits = 9;
   static constexpr unsigned kSlotBit = kClockBit + kClockBits, kAccessBit = kSlotBit + kSlotBits;
-  static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << 8, kWrite = 1U << kKindBit, kMore = 1U << kMoreBit;
+  static constexpr uint64_t kBytes = 0xFF, kFlag = 1U << kFlagBit, kWrite = 1U << kKindBit, kMore = 1U << kMoreBit;
   static constexpr uint64_t kEpochMask = ((uint64_t{1} << (kClockBits + kSlotBits)) - 1) << kClockBit;
   static constexpr uint64_t kSlotMask = ((uint64_t{1} << kSlotBits) - 1) << kSlotBit;
   static constexpr uint64_t kSameMark = kEpochMask | kWrite | kFlag;  // equal in marks that are one
@@ -421,9 +421,9 @@ class CompactStore {
           word &= ~bytes | shared;
         }
         if ((word & kBytes) == 0) {
-          if ((word & kFlag) == 0) continue;
           if (gone_count == kFewSets) return false;
-          gone[gone_count++] = word;
+          gone[gone_count] = word;
+          gone_count += static_cast<unsigned>(word >> kFlagBit & 1);  // of marks nothing is left
           continue;
         }
       }

@@ -344,7 +344,7 @@ class OnlineHost {
   template <Op kOp>
   [[gnu::noinline]] static void access_apart(HostThread& t, Cell* cells, depot::Id id, uintptr_t at) {
     for (unsigned i = 0; i < 2; ++i) {
-      if (!same_epoch<kOp>(t, cells[i], 0xFF)) access_whole<kOp>(t, cells[i], 0xFF, id, at + 8 * i);
+      if (!same_epoch<kOp>(t, cells[i], 0xFF)) access_whole<kOp>(t, cells[i], 0xFF, id, at + uintptr_t{8} * i);
     }
   }
   template <Op kOp>

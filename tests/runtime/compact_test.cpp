@@ -198,7 +198,7 @@ class Game {
     Store::Cell& cell = cells()[granule];
     const auto a = Store::access(id);
     if (Store::settle_at_once<kOp>(cell, bytes, a, t.now, t.state)) return ++at_once, std::set<Met>{};
-    t.env.at = granule * 8;
+    t.env.at = uintptr_t{granule} * 8;
     t.env.joined = 0;
     Store::visit_plain<kOp>(cell, Deed{}.to(bytes), a, t.now, t.state, t.env, [&](D::Var& x) {
       kOp == Op::Read ? D::read(t.state, x, a, t.env) : D::write(t.state, x, a, t.env);
