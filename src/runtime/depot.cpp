@@ -47,7 +47,8 @@ Id push(Id below, uint64_t key) {
 
 Id push_after(Id latest, Id below, uint64_t key) {
   constexpr Id kFew = 6;
-  // A node is written once, from zero; so one that has both is the right one, though another thread may be about to put it in its bucket.
+  // A node is written once, from zero; so one that has both is the right one, though another thread may be about to put it in its bucket, or
+  // have found that it is there already: then two numbers mean the same, which costs no more than a number.
   for (Id id = latest + 1; id <= latest + kFew && g_nodes.has(id); ++id) {
     const Node& node = g_nodes[id];
     if (__atomic_load_n(&node.key, __ATOMIC_RELAXED) == key && __atomic_load_n(&node.below, __ATOMIC_RELAXED) == below)

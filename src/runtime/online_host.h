@@ -962,8 +962,8 @@ class OnlineHost {
   static auto& told_atomic(HostThread& t, uintptr_t access) {
     return t.told_atomics[(access >> 11 ^ access >> 17 ^ access << 1) % HostThread::kToldAtomics];
   }
-  // Told at this epoch, it has its mark, and FastTrack makes nothing of another one while the granule is as it was left here: each change
-  // gives it a stamp that is no other's.
+  // Told at this epoch, it has its mark, and FastTrack makes nothing of another one while the granule is as it was left here, but for marks of
+  // other atomics: each change but these gives it a stamp that is no other's.
   [[gnu::noinline]] static depot::Id tell_and_remember(HostThread& t, uintptr_t address, uintptr_t access,
                                                        uint32_t what, uintptr_t pc) {
     const bool writes = (access & 1) != 0;
