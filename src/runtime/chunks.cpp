@@ -10,10 +10,7 @@ constinit Area g_area = {};
 
 namespace {
 
-std::size_t chunk_bytes() {
-  if (sampling::is_used()) return blocks_offset() + kBlocksBytes;
-  return words_offset() + (g_options.carisma ? kWordsBytes : 0);
-}
+std::size_t chunk_bytes() { return owners_offset() + kOwnersBytes; }
 
 // Kept for a program that has taken all addresses there are: what it does last of all is mostly in few places.
 constexpr uintptr_t kSpare = 4;

@@ -32,9 +32,14 @@ inline constexpr unsigned kHistoryBlockBits = 8;
 inline uintptr_t blocks_offset() { return words_offset() + kWordsBytes; }
 inline constexpr uintptr_t kBlocksBytes = (uintptr_t{1} << (kChunkBits - kHistoryBlockBits)) * sizeof(uint32_t);
 
+// And behind those a few words per 16 KiB, for who owns them (owners.h).
+inline uintptr_t owners_offset() { return blocks_offset() + kBlocksBytes; }
+inline constexpr uintptr_t kOwnersBytes = 4096;
+
 // One object, so that one register is the base of both.
 struct alignas(kPage) Area {
-  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes + kBlocksBytes];  // never written
+  char zero_chunk[kLinesBytes + kGranulesPerChunk * kMaxCellBytes + kWordsBytes + kBlocksBytes +
+                  kOwnersBytes];  // never written
   uintptr_t chunks[uintptr_t{1} << (kAddressBits - kChunkBits)];
 };
 extern Area g_area;

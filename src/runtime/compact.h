@@ -151,25 +151,26 @@ class CompactStore {
     const Cell fresh = {
         {__atomic_load_n(&known.fresh[0], __ATOMIC_RELAXED), __atomic_load_n(&known.fresh[1], __ATOMIC_RELAXED)}};
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return known.deed == deed && replace(cell, old, fresh);
+    return known.deed == deed && replace(cell, old, fresh, env.is_alone);
   }
 
   // What settle() does, without the lock, for the usual case: two marks before, two after. By a thread in a Scope. False if it is another case.
   template <Op kOp>
   [[gnu::always_inline]] static bool settle_at_once(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now,
-                                                    const typename D::Thread& t) {
+                                                    const typename D::Thread& t, bool is_alone) {
     const Cell old = seen(cell);
     Cell fresh = {{mark_of<kOp>(bytes, a, now), 0}};
-    return fits_mark(a, now) && leave_pair(fresh, old, t) && replace(cell, old, fresh);
+    return fits_mark(a, now) && leave_pair(fresh, old, t) && replace(cell, old, fresh, is_alone);
   }
   // The same for all bytes of two granules, which mostly have the same past. Of those that are left over, false.
   template <Op kOp>
   [[gnu::always_inline]] static bool settle_both_at_once(Cell* cells, OnlineEnv::Access a, const Now& now,
-                                                         const typename D::Thread& t) {
+                                                         const typename D::Thread& t, bool is_alone) {
     const Cell old = seen(cells[0]), other = seen(cells[1]);
     if (old.mark[0] != other.mark[0] || old.mark[1] != other.mark[1] || !fits_mark(a, now)) return false;
     Cell fresh = {{mark_of<kOp>(0xFF, a, now), 0}};
-    return leave_pair(fresh, old, t) && replace(cells[0], old, fresh) && replace(cells[1], old, fresh);
+    return leave_pair(fresh, old, t) && replace(cells[0], old, fresh, is_alone) &&
+           replace(cells[1], old, fresh, is_alone);
   }
 
   // Calls f, the rule of a plain access, with the variable of each part of the deed's bytes that has had the same accesses.
@@ -178,7 +179,7 @@ class CompactStore {
                                                  const typename D::Thread& t, OnlineEnv& env, F&& f) {
     const auto bytes = static_cast<uint8_t>(deed.what);
     const bool fits = Form::template fits<kOp>(a, now.epoch, env);
-    const Cell old = lock(cell);
+    const Cell old = lock(cell, env);
     if (!fits || is_kept(old.mark[1])) [[unlikely]] {
       visit_pieces(cell, old, bytes, env, f);
       return;
@@ -211,14 +212,14 @@ class CompactStore {
   // The same for any rule.
   template <class F>
   static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
-    visit_pieces(cell, lock(cell), bytes, env, f);
+    visit_pieces(cell, lock(cell, env), bytes, env, f);
   }
   // The same for the rule of an atomic. The stamp of what it left, if there is one.
   template <class F>
   [[gnu::always_inline]] static uint64_t visit_atomic(Cell& cell, uint8_t bytes, bool writes, OnlineEnv::Access a,
                                                       const Now& now, const typename D::Thread& t, OnlineEnv& env,
                                                       F&& f) {
-    const Cell old = lock(cell);
+    const Cell old = lock(cell, env);
     if constexpr (kIsDirect) {
       if (is_few(old, bytes) && Form::template fits<Op::Read>(a, now.epoch, env)) [[likely]] {
         Few& place = few(*kept(old.mark[1]));
@@ -235,7 +236,7 @@ class CompactStore {
   // Forgets what these bytes have seen.
   static void clear(Cell& cell, uint8_t bytes, OnlineEnv& env) {
     if (empty(cell)) return;
-    const Cell old = lock(cell);
+    const Cell old = lock(cell, env);
     if (bytes == kBytes && is_two_marks(old)) return unlock(cell, 0, 0);
     if (is_kept(old.mark[1])) {
       visit_pieces(cell, old, bytes, env, [&](auto& x) { D::clear(x, env); });
@@ -889,18 +890,23 @@ class CompactStore {
 
   // --- the lock ---
 
-  // What was there, without the lock.
-  [[gnu::always_inline]] static Cell lock(Cell& cell) {
-    uint64_t seen = __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) & ~kFlag;
+  // What was there, without the lock. Who is alone needs none.
+  [[gnu::always_inline]] static Cell lock(Cell& cell, const OnlineEnv& env) {
+    if (kIsDirect && env.is_alone) return seen(cell);
+    uint64_t first = __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED) & ~kFlag;
     for (unsigned round = 0;
-         !__atomic_compare_exchange_n(&cell.mark[0], &seen, seen | kFlag, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-         seen &= ~kFlag) {
+         !__atomic_compare_exchange_n(&cell.mark[0], &first, first | kFlag, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         first &= ~kFlag) {
       relax(round++);
     }
-    return {{seen, __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
+    return {{first, __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED)}};
   }
   // The one for the other, at once, if nobody changed it.
-  [[gnu::always_inline]] static bool replace(Cell& cell, const Cell& old, const Cell& fresh) {
+  [[gnu::always_inline]] static bool replace(Cell& cell, const Cell& old, const Cell& fresh, bool is_alone) {
+    if (is_alone) {
+      unlock(cell, fresh.mark[0], fresh.mark[1]);
+      return true;
+    }
     __extension__ using Both = unsigned __int128;
     const auto both = [](const Cell& c) { return Both{c.mark[1]} << 64 | c.mark[0]; };
     return __sync_bool_compare_and_swap(reinterpret_cast<Both*>(&cell), both(old), both(fresh));

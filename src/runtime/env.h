@@ -100,7 +100,8 @@ struct OnlineEnv {
   uint64_t joined = 0;  // the set of readers that the last rule led to, as the store has it
   uintptr_t at = 0;     // in the granule being looked at
   uint8_t part = 0;
-  unsigned settled = 0;  // how many of its variables
+  unsigned settled = 0;   // how many of its variables
+  bool is_alone = false;  // nobody else changes that granule (owners.h)
   uint64_t stamps = 0;
   uint32_t owner = 0;     // the number of the thread
   bool sampling = false;  // the thread is in a sampling period

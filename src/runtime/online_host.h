@@ -17,6 +17,7 @@
 #include "runtime/literace.h"
 #include "runtime/objects.h"
 #include "runtime/online_library.h"
+#include "runtime/owners.h"
 #include "runtime/pieces.h"
 #include "runtime/quiet.h"
 #include "runtime/rest.h"
@@ -338,8 +339,27 @@ class OnlineHost {
     const Scope scope(t);
     const depot::Id id = describe(t, pc, what);
     if constexpr (kSize < 16) return access_whole<kOp>(t, cell, mask_at<kSize>(address & 7), id, address);
-    if (!Store::template settle_both_at_once<kOp>(&cell, Store::access(id), t.now, t.state))
-      access_apart<kOp>(t, &cell, id, address);
+    if (!settle_both<kOp>(t, &cell, id, address)) access_apart<kOp>(t, &cell, id, address);
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool settle_both(HostThread& t, Cell* cells, depot::Id id, uintptr_t at) {
+    const bool is_in_one_block = (at & (owners::kBlockBytes - 1)) <= owners::kBlockBytes - 16;
+    return is_in_one_block &&
+           change_at_once(t, owned_block(*cells, at), [&](bool is_alone) __attribute__((always_inline)) {
+             return Store::template settle_both_at_once<kOp>(cells, Store::access(id), t.now, t.state, is_alone);
+           });
+  }
+  // Without a lock of the granule.
+  template <class F>
+  [[gnu::always_inline]] static bool change_at_once(HostThread& t, owners::Block& block, F&& f) {
+    bool is_done = false, is_own = false;
+    {
+      const owners::Visit visit(t, block);
+      is_own = visit.is_own();
+      is_done = f(is_own);
+    }
+    if (!is_own) owners::note_locked(t, block);
+    return is_done;
   }
   template <Op kOp>
   [[gnu::noinline]] static void access_apart(HostThread& t, Cell* cells, depot::Id id, uintptr_t at) {
@@ -350,12 +370,14 @@ class OnlineHost {
   template <Op kOp>
   [[gnu::always_inline]] static void access_whole(HostThread& t, Cell& cell, uint8_t bytes, depot::Id id,
                                                   uintptr_t at) {
-    if (!Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state))
-      access_locked<kOp>(t, cell, bytes, id, at);
+    const bool is_done = change_at_once(t, owned_block(cell, at), [&](bool is_alone) __attribute__((always_inline)) {
+      return Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state, is_alone);
+    });
+    if (!is_done) access_locked<kOp>(t, cell, bytes, id, at);
   }
   template <Op kOp>
   [[gnu::noinline]] static void access_locked(HostThread& t, Cell& cell, uint8_t bytes, depot::Id id, uintptr_t at) {
-    access_granule<kOp>(t, cell, Deed{}.to(bytes), Store::access(id), at);
+    in_block(t, cell, at, [&] { access_granule<kOp>(t, cell, Deed{}.to(bytes), Store::access(id), at); });
     report(t, id);
   }
   // By the tree filter. What it has not met it will be told of in access_slow().
@@ -412,9 +434,9 @@ class OnlineHost {
       note_history(of(t), cell, at);
     };
     if constexpr (kIsNew) {
-      in_granule(address, size, visit);
+      in_granule(of(t), address, size, visit);
     } else {
-      for_each_granule(address, size, visit);
+      for_each_granule(of(t), address, size, visit);
     }
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
@@ -424,7 +446,7 @@ class OnlineHost {
   [[gnu::always_inline]] static bool is_done_at_once(HostThread& t, Cell& cell, const Deed& deed, depot::Id id) {
     if constexpr (Store::kIsDirect) {
       const auto bytes = static_cast<uint8_t>(deed.what);
-      return Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state);
+      return Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state, t.env.is_alone);
     }
     return Store::repeat(cell, deed, t.env);
   }
@@ -784,7 +806,7 @@ class OnlineHost {
 
   static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
     forget_objects(t, address, size);
-    for_each_touched_granule(address, size,
+    for_each_touched_granule(t, address, size,
                              [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
     if constexpr (OrdersReadsAfterWrites<D, Env>) {
       if (size <= kMarkWhole) publish(t, address, size);
@@ -811,9 +833,9 @@ class OnlineHost {
       note_history(t, cell, at);
     };
     if (touched_only) {
-      for_each_touched_granule(address, size, free_granule);
+      for_each_touched_granule(t, address, size, free_granule);
     } else {
-      for_each_granule(address, size, free_granule);
+      for_each_granule(t, address, size, free_granule);
       if constexpr (OrdersReadsAfterWrites<D, Env>) publish(t, address, size);
     }
     if constexpr (OrdersReadsAfterWrites<D, Env>) D::published(t.state, t.env);
@@ -826,7 +848,7 @@ class OnlineHost {
     const uint32_t what = packed(Op::Free, size);
     const depot::Id a = describe(t, pc, what);
     const Deed deed = deed_of(t, ~pc, what);  // not the deed of a free at this place, which leaves something
-    for_each_touched_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+    for_each_touched_granule(t, address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (Store::empty(cell) || Store::repeat(cell, deed.to(mask), t.env)) return;
       t.env.at = at;
       visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
@@ -969,7 +991,7 @@ class OnlineHost {
     const bool writes = (access & 1) != 0;
     if ((writes ? t.ignore_writes : t.ignore_reads) != 0) return 0;
     const depot::Id a = describe(t, pc, what);
-    in_granule(address, what & 0xFF, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
+    in_granule(t, address, what & 0xFF, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       t.env.at = at;
       const uint64_t stamp =
           Store::visit_atomic(cell, mask, writes, Store::access(a), t.now, t.state, t.env,
@@ -990,7 +1012,7 @@ class OnlineHost {
   static unsigned visit_atomic(HostThread& t, uintptr_t address, unsigned size, Op op, depot::Id a) {
     unsigned visited = 0;
     t.env.settled = 0;
-    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
+    for_each_granule(t, address, size, [&](Cell& cell, uint8_t mask, uintptr_t at) {
       t.env.at = at;
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) {
         tell_variable(t, x, writes(op), Store::access(a));
@@ -1046,20 +1068,45 @@ class OnlineHost {
     return static_cast<uint8_t>((0xFFU >> (8 - (to - from))) << from);
   }
 
+  // Of an address whose cell this is.
+  [[gnu::always_inline]] static owners::Block& owned_block(const Cell& cell, uintptr_t address) {
+    constexpr uintptr_t kBehindCells = kGranulesPerChunk * Store::kBytesPerGranule + kWordsBytes + kBlocksBytes;
+    const uintptr_t first_cell = reinterpret_cast<uintptr_t>(&cell) - granule_index(address) * sizeof(Cell);
+    return reinterpret_cast<owners::Block*>(first_cell + kBehindCells)[(address & kInChunk) >> owners::kBlockBits];
+  }
+  // Calls f, which may change what the block has seen.
+  template <class F>
+  [[gnu::always_inline]] static void in_block(HostThread& t, const Cell& cell, uintptr_t address, F&& f) {
+    if constexpr (Store::kIsDirect) {
+      const owners::Visit visit(t, owned_block(cell, address));
+      t.env.is_alone = visit.is_own();
+      f();
+    } else {
+      f();
+    }
+  }
+
   // f(cell, mask, first byte)
   template <class F>
-  [[gnu::always_inline]] static void in_granule(uintptr_t begin, uintptr_t size, F&& f) {
+  [[gnu::always_inline]] static void in_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     Cell& cell = cells(chunk(begin))[granule_index(begin)];
-    f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+    in_block(t, cell, begin, [&]() __attribute__((always_inline)) {
+      f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+    });
   }
   template <class F>
-  [[gnu::always_inline]] static void for_each_granule(uintptr_t begin, uintptr_t size, F&& f) {
+  [[gnu::always_inline]] static void for_each_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     const uintptr_t end = begin + size;
     if (begin >> kGranuleBits == (end - 1) >> kGranuleBits) [[likely]]
-      return in_granule(begin, size, f);
-    for (uintptr_t g = begin & ~uintptr_t{7}; g < end; g += 8) {
-      Cell& cell = cells(chunk(g))[granule_index(g)];
-      f(cell, mask_in(g, begin, end), g < begin ? begin : g);
+      return in_granule(t, begin, size, f);
+    for (uintptr_t from = begin, to = 0; from < end; from = to) {
+      const uintptr_t block_end = (from | (owners::kBlockBytes - 1)) + 1;
+      to = block_end < end ? block_end : end;
+      Cell* cell = &cells(chunk(from))[granule_index(from)];
+      in_block(t, *cell, from, [&]() __attribute__((always_inline)) {
+        for (uintptr_t g = from & ~uintptr_t{7}; g < to; g += 8, ++cell)
+          f(*cell, mask_in(g, begin, end), g < begin ? begin : g);
+      });
     }
   }
 
@@ -1070,14 +1117,14 @@ class OnlineHost {
 
   // The same, but leaves out what surely has no history.
   template <class F>
-  static void for_each_touched_granule(uintptr_t begin, uintptr_t size, F&& f) {
+  static void for_each_touched_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
-                          [&](uintptr_t from, uintptr_t to) { for_each_granule(from, to - from, f); });
+                          [&](uintptr_t from, uintptr_t to) { for_each_granule(t, from, to - from, f); });
   }
 
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {
     if (op != Op::Write && op != Op::AtomicStore) {
-      for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
+      for_each_granule(t, address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
         Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::reads_from(t.state, x, t.env); });
       });
     }
@@ -1086,7 +1133,7 @@ class OnlineHost {
     D::published(t.state, t.env);
   }
   static void publish(HostThread& t, uintptr_t address, uintptr_t size) {
-    for_each_granule(address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
+    for_each_granule(t, address, size, [&](Cell& cell, uint8_t mask, uintptr_t) {
       Store::visit(cell, mask, t.env, [&](typename D::Var& x) { D::publish(t.state, x, t.env); });
     });
   }
@@ -1169,12 +1216,15 @@ class OnlineHost {
     }
     auto* t = static_cast<HostThread*>(map_or_die(sizeof(HostThread) + sizeof(Arena), "a thread"));
     auto* frames = static_cast<Frame*>(map_or_die(kFrames * sizeof(Frame), "call stacks"));
+    if constexpr (Store::kIsDirect) owners::enlist(*t);
     return reset(t, new (t + 1) Arena{}, frames, frames + kFrames);
   }
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
     tree::Table* table = t->tree;
     literace::Bursts* bursts = t->bursts;
+    const uint32_t number = t->number;
     new (t) HostThread{};
+    t->number = number;
     t->arena = arena;
     t->tree = table;
     t->bursts = bursts;

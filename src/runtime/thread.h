@@ -22,6 +22,9 @@ struct Bursts;
 namespace library {
 struct Calls;
 }
+namespace owners {
+struct Block;
+}
 
 // One entry of the call stack that __tsan_func_entry and __tsan_func_exit keep.
 struct Frame {
@@ -83,6 +86,10 @@ struct Thread {
   bool is_announced;            // created, but not running yet: others cannot find it
   bool is_outside;              // in code without instrumentation, as far as is known (library_calls.h)
   bool at_rest;                 // makes an operation that began at rest (rest.h); signals wait
+
+  // Of owners.h.
+  const owners::Block* at_work;  // where it changes histories; others read it
+  uint32_t number, locked_changes;
 
   Frame* bottom;
   Arena* arena;

@@ -197,7 +197,8 @@ class Game {
   std::set<Met> play(Actor& t, unsigned granule, uint8_t bytes, depot::Id id) {
     Store::Cell& cell = cells()[granule];
     const auto a = Store::access(id);
-    if (Store::settle_at_once<kOp>(cell, bytes, a, t.now, t.state)) return ++at_once, std::set<Met>{};
+    t.env.is_alone = draw(2) == 0;  // then it needs no lock, and that is all
+    if (Store::settle_at_once<kOp>(cell, bytes, a, t.now, t.state, t.env.is_alone)) return ++at_once, std::set<Met>{};
     t.env.at = uintptr_t{granule} * 8;
     t.env.joined = 0;
     Store::visit_plain<kOp>(cell, Deed{}.to(bytes), a, t.now, t.state, t.env, [&](D::Var& x) {

@@ -1,0 +1,92 @@
+#include "runtime/owners.h"
+
+namespace pf::rt::owners {
+namespace {
+
+constexpr uint32_t kMaxThreads = 4096, kNoNumber = ~uint32_t{0};
+constinit Thread* g_threads[kMaxThreads] = {};  // by number, from 1 on; pages of threads are never given back
+constinit uint32_t g_last = 0;  // once too large, some thread may be at work unseen: nobody comes to own anything then
+
+bool is_registered() {
+  static constinit bool registered = false;
+  if (!__atomic_load_n(&registered, __ATOMIC_RELAXED))
+    __atomic_store_n(&registered, sys::register_barrier_on_all_threads(), __ATOMIC_RELAXED);
+  return __atomic_load_n(&registered, __ATOMIC_RELAXED);
+}
+
+void pass_barrier_everywhere() {
+  if (sys::barrier_on_all_threads() || (sys::register_barrier_on_all_threads() && sys::barrier_on_all_threads()))
+    return;
+  // The program has forbidden it since. No processor keeps a store to itself for as long.
+  constexpr long kLong = 20;
+  sys::sleep_ms(kLong);
+}
+
+void wait_until_left(const Thread& t, const Block& block) {
+  for (unsigned round = 0; __atomic_load_n(&t.at_work, __ATOMIC_ACQUIRE) == &block; ++round) relax(round);
+}
+
+bool change(Block& block, uint32_t from, uint32_t to) {
+  return __atomic_compare_exchange_n(&block.owner, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+// In units of 65536 cycles of the processor's clock.
+uint32_t now() { return static_cast<uint32_t>(__builtin_ia32_rdtsc() >> 16); }
+
+void own(Thread& t, Block& block) {
+  if (!is_registered() || !change(block, Block::kEverybody, t.number | Block::kChanging)) return;
+  pass_barrier_everywhere();
+  const uint32_t last = __atomic_load_n(&g_last, __ATOMIC_SEQ_CST);
+  const bool all_are_known = last < kMaxThreads;
+  for (uint32_t i = 1; i <= last && all_are_known; ++i) {
+    const Thread* other = __atomic_load_n(&g_threads[i], __ATOMIC_ACQUIRE);
+    if (other != nullptr) wait_until_left(*other, block);
+  }
+  __atomic_store_n(&block.since, now(), __ATOMIC_RELAXED);
+  __atomic_store_n(&block.owner, all_are_known ? t.number : Block::kEverybody, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+// The place is filled before the thread is at work; an own() that does not see the place has announced itself before.
+void enlist(Thread& t) {
+  t.number = kNoNumber;
+  const uint32_t number = __atomic_add_fetch(&g_last, 1, __ATOMIC_SEQ_CST);
+  if (number >= kMaxThreads) return;
+  t.number = number;
+  __atomic_exchange_n(&g_threads[number], &t, __ATOMIC_SEQ_CST);
+}
+
+void consider(Thread& t, Block& block) {
+  constexpr unsigned kOften = 64;
+  if (t.number == kNoNumber || __atomic_load_n(&block.owner, __ATOMIC_RELAXED) != Block::kEverybody) return;
+  const auto candidate = static_cast<uint16_t>(t.number);
+  if (__atomic_load_n(&block.candidate, __ATOMIC_RELAXED) != candidate) {
+    __atomic_store_n(&block.candidate, candidate, __ATOMIC_RELAXED);
+    __atomic_store_n(&block.seen, uint16_t{0}, __ATOMIC_RELAXED);
+    return;
+  }
+  const auto seen = static_cast<uint16_t>(__atomic_load_n(&block.seen, __ATOMIC_RELAXED) + 1);
+  __atomic_store_n(&block.seen, seen, __ATOMIC_RELAXED);
+  if (seen >= kOften << __atomic_load_n(&block.in_vain, __ATOMIC_RELAXED)) own(t, block);
+}
+
+void open_to_all(Block& block) {
+  const uint32_t owner = __atomic_load_n(&block.owner, __ATOMIC_ACQUIRE);
+  if (owner == Block::kEverybody) return;
+  if ((owner & Block::kChanging) != 0 || !change(block, owner, owner | Block::kChanging)) {
+    sys::yield();
+    return;
+  }
+  pass_barrier_everywhere();
+  wait_until_left(*g_threads[owner], block);
+  constexpr uint32_t kLong = 32, kMost = 9;  // a millisecond or so
+  const uint32_t in_vain = __atomic_load_n(&block.in_vain, __ATOMIC_RELAXED);
+  const bool was_worth_it = now() - __atomic_load_n(&block.since, __ATOMIC_RELAXED) >= kLong;
+  const uint32_t more = in_vain < kMost ? in_vain + 1 : kMost;
+  __atomic_store_n(&block.in_vain, was_worth_it ? 0 : more, __ATOMIC_RELAXED);
+  __atomic_store_n(&block.seen, uint16_t{0}, __ATOMIC_RELAXED);
+  __atomic_store_n(&block.owner, Block::kEverybody, __ATOMIC_RELEASE);
+}
+
+}  // namespace pf::rt::owners

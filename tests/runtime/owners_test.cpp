@@ -1,0 +1,161 @@
+// Whoever owns a block, nothing that is done there gets lost (runtime/owners.h): threads count in blocks, without a lock where they are
+// alone, and stay long enough to come to own what others want next.
+#include "runtime/owners.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace pf::rt::owners {
+namespace {
+
+constexpr unsigned kThreads = 4, kBlocks = 64;
+constexpr uint64_t kStays = 400, kLongestStay = 5000;
+constexpr std::size_t kFar = std::size_t{4} << 20;
+
+struct Counted {
+  Block block;
+  uint64_t count;
+};
+
+// What a thread did, and how.
+struct Work {
+  uint64_t all = 0, alone = 0;
+};
+
+// Alone, as far as the thread knows. Now and then it takes its time, so that who does not wait for it is found out.
+void count_alone(uint64_t& count, bool slowly) {
+  const uint64_t before = __atomic_load_n(&count, __ATOMIC_RELAXED);
+  if (slowly) std::this_thread::yield();
+  __atomic_store_n(&count, before + 1, __ATOMIC_RELAXED);
+}
+
+Work work(Thread& t, std::vector<Counted>& places, uint64_t seed) {
+  Work done;
+  std::mt19937_64 random(seed);
+  std::vector<uint64_t> far(kFar);
+  // What the thread writes next, others see later: the processor writes this first, and has to fetch it from afar.
+  const auto write_far = [&] {
+    for (unsigned i = 0; i < 16; ++i) __atomic_store_n(&far[random() % kFar], i, __ATOMIC_RELAXED);
+  };
+  for (uint64_t i = 0; i < kStays; ++i) {
+    Counted& place = places[random() % kBlocks];
+    for (uint64_t left = random() % kLongestStay; left > 0; --left, ++done.all) {
+      bool is_own = false;
+      const uint64_t draw = random();
+      if (draw % 4 == 0) write_far();
+      {
+        const Visit visit(t, place.block);
+        is_own = visit.is_own();
+        if (is_own) {
+          count_alone(place.count, draw % 64 == 0);
+          ++done.alone;
+        } else {
+          __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+        }
+      }
+      if (!is_own) note_locked(t, place.block);
+    }
+  }
+  return done;
+}
+
+TEST(Owners, NothingIsLost) {
+  std::vector<Counted> places(kBlocks);
+  std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<Work> done(kThreads);
+  for (unsigned i = 0; i < kThreads; ++i) {
+    threads.push_back(std::make_unique<Thread>());
+    enlist(*threads[i]);
+  }
+  std::vector<std::thread> running;
+  for (unsigned i = 0; i < kThreads; ++i) running.emplace_back([&, i] { done[i] = work(*threads[i], places, i); });
+  for (auto& r : running) r.join();
+
+  uint64_t counted = 0, all = 0, alone = 0, changed_hands = 0;
+  for (const Counted& c : places) {
+    counted += c.count;
+    changed_hands += c.block.since != 0 && c.block.owner == Block::kEverybody ? 1 : 0;
+  }
+  for (const Work& w : done) {
+    all += w.all;
+    alone += w.alone;
+  }
+  EXPECT_EQ(counted, all);
+  EXPECT_GT(alone, all / 100) << "nobody came to own anything";
+  EXPECT_LT(alone, all);
+  EXPECT_GT(changed_hands, 0U);
+}
+
+TEST(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
+  using namespace std::chrono_literals;
+  Counted place{};
+  const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
+  enlist(*owner);
+  enlist(*other);
+  const auto whose = [&] { return __atomic_load_n(&place.block.owner, __ATOMIC_ACQUIRE); };
+  std::thread running;
+  {
+    const Visit visit(*other, place.block);
+    running = std::thread([&] {
+      while (whose() == Block::kEverybody) consider(*owner, place.block);
+    });
+    while (whose() == Block::kEverybody) std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(whose(), owner->number | Block::kChanging);
+  }
+  running.join();
+  EXPECT_EQ(whose(), owner->number);
+}
+
+// The owner is at work all the time, and what it writes is seen late; another one wants the block, again and again.
+TEST(Owners, WhoComesSeesTheOwnerAtWork) {
+  constexpr unsigned kRounds = 3000;
+  Counted place{};
+  const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
+  enlist(*owner);
+  enlist(*other);
+  std::atomic<unsigned> round = 0;
+  uint64_t by_owner = 0;
+  std::thread running([&] {
+    std::vector<uint64_t> far(kFar);
+    std::mt19937_64 random(1);
+    const auto count = [&] {
+      for (unsigned i = 0; i < 16; ++i) __atomic_store_n(&far[random() % kFar], i, __ATOMIC_RELAXED);
+      const Visit visit(*owner, place.block);
+      if (visit.is_own()) {
+        count_alone(place.count, false);
+      } else {
+        __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+      }
+      ++by_owner;
+      return visit.is_own();
+    };
+    while (round < kRounds) {
+      place.block.in_vain = 0;
+      for (unsigned i = 0; place.block.owner != owner->number && i < 1000; ++i) consider(*owner, place.block);
+      ++round;
+      while (count()) {
+      }
+    }
+  });
+  std::mt19937_64 random(2);
+  uint64_t by_other = 0;
+  for (unsigned seen = 0; seen < kRounds; ++by_other) {
+    while (round == seen) __builtin_ia32_pause();
+    seen = round;
+    for (uint64_t wait = random() % 1000; wait > 0; --wait) __builtin_ia32_pause();
+    const Visit visit(*other, place.block);
+    __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+  }
+  running.join();
+  EXPECT_EQ(place.count, by_owner + by_other);
+}
+
+}  // namespace
+}  // namespace pf::rt::owners
