@@ -33,17 +33,52 @@ bool change(Block& block, uint32_t from, uint32_t to) {
 // In units of 65536 cycles of the processor's clock.
 uint32_t now() { return static_cast<uint32_t>(__builtin_ia32_rdtsc() >> 16); }
 
-void own(Thread& t, Block& block) {
-  if (!is_registered() || !change(block, Block::kEverybody, t.number | Block::kChanging)) return;
-  pass_barrier_everywhere();
-  const uint32_t last = __atomic_load_n(&g_last, __ATOMIC_SEQ_CST);
-  const bool all_are_known = last < kMaxThreads;
-  for (uint32_t i = 1; i <= last && all_are_known; ++i) {
+constexpr unsigned kOften = 64;
+// How often a thread is to be seen here, before it is worth a try.
+unsigned needed(const Block& block) { return kOften << __atomic_load_n(&block.in_vain, __ATOMIC_RELAXED); }
+
+// For one block a barrier costs as much as for many: where the thread is not far from owning its neighbours, it gets them as well.
+struct Announced {
+  Block* at[kGroup];
+  unsigned count = 0;
+
+  Announced(const Thread& t, Block& block) {
+    auto* first = reinterpret_cast<Block*>(reinterpret_cast<uintptr_t>(&block) & ~(sizeof(Block) * kGroup - 1));
+    for (Block* b = first; b != first + kGroup; ++b) {
+      const bool is_wanted = b == &block || (__atomic_load_n(&b->candidate, __ATOMIC_RELAXED) == t.number &&
+                                             __atomic_load_n(&b->seen, __ATOMIC_RELAXED) >= needed(*b) / 2);
+      if (is_wanted && change(*b, Block::kEverybody, t.number | Block::kChanging)) at[count++] = b;
+    }
+  }
+};
+
+// All threads together spend no more than a twentieth of one's time on becoming owners, however many processors they have to stop.
+constinit uint64_t g_next = 0;
+bool is_time() { return __builtin_ia32_rdtsc() >= __atomic_load_n(&g_next, __ATOMIC_RELAXED); }
+void took(uint64_t cycles) { __atomic_store_n(&g_next, __builtin_ia32_rdtsc() + 20 * cycles, __ATOMIC_RELAXED); }
+
+void wait_until_all_left(const Block& block, uint32_t last) {
+  for (uint32_t i = 1; i <= last; ++i) {
     const Thread* other = __atomic_load_n(&g_threads[i], __ATOMIC_ACQUIRE);
     if (other != nullptr) wait_until_left(*other, block);
   }
-  __atomic_store_n(&block.since, now(), __ATOMIC_RELAXED);
-  __atomic_store_n(&block.owner, all_are_known ? t.number : Block::kEverybody, __ATOMIC_RELEASE);
+}
+
+void own(Thread& t, Block& block) {
+  if (!is_time() || !is_registered()) return;
+  const uint64_t start = __builtin_ia32_rdtsc();
+  const Announced blocks(t, block);
+  if (blocks.count == 0) return;
+  pass_barrier_everywhere();
+  const uint32_t last = __atomic_load_n(&g_last, __ATOMIC_SEQ_CST);
+  const bool all_are_known = last < kMaxThreads;
+  for (unsigned i = 0; i < blocks.count; ++i) {
+    Block& b = *blocks.at[i];
+    if (all_are_known) wait_until_all_left(b, last);
+    __atomic_store_n(&b.since, now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&b.owner, all_are_known ? t.number : Block::kEverybody, __ATOMIC_RELEASE);
+  }
+  took(__builtin_ia32_rdtsc() - start);
 }
 
 }  // namespace
@@ -58,7 +93,6 @@ void enlist(Thread& t) {
 }
 
 void consider(Thread& t, Block& block) {
-  constexpr unsigned kOften = 64;
   if (t.number == kNoNumber || __atomic_load_n(&block.owner, __ATOMIC_RELAXED) != Block::kEverybody) return;
   const auto candidate = static_cast<uint16_t>(t.number);
   if (__atomic_load_n(&block.candidate, __ATOMIC_RELAXED) != candidate) {
@@ -68,7 +102,7 @@ void consider(Thread& t, Block& block) {
   }
   const auto seen = static_cast<uint16_t>(__atomic_load_n(&block.seen, __ATOMIC_RELAXED) + 1);
   __atomic_store_n(&block.seen, seen, __ATOMIC_RELAXED);
-  if (seen >= kOften << __atomic_load_n(&block.in_vain, __ATOMIC_RELAXED)) own(t, block);
+  if (seen >= needed(block)) own(t, block);
 }
 
 void open_to_all(Block& block) {

@@ -4,8 +4,8 @@
 //
 // To be at work is to say where, then to look whose it is (Visit), and both without a fence. Who makes a block another's therefore has
 // every thread of the process pass a barrier, after it has announced the change: from then on, each thread sees the announcement, or is
-// seen at work there, and is waited for. That takes microseconds, so it is worth it only for who stays; and each time that the next one came
-// soon, it takes twice as much to own the block again.
+// seen at work there, and is waited for. That takes microseconds of all processors, so it is done for who stays, for neighbours together, and
+// not often; and each time that the next one came soon, it takes twice as much to own the block again.
 //
 // Nobody waits for another while it is at work, so these waits end: what is done in a Visit takes no lock that is held around one.
 #pragma once
@@ -27,6 +27,7 @@ struct Block {
   uint32_t since, in_vain;
 };
 static_assert(sizeof(Block) * kBlocksPerChunk == kOwnersBytes);
+inline constexpr unsigned kGroup = 16;  // neighbours, the first at a multiple of their size
 
 // Gives the thread its number, when its pages are new.
 void enlist(Thread& t);

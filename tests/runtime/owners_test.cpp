@@ -18,9 +18,9 @@ constexpr unsigned kThreads = 4, kBlocks = 64;
 constexpr uint64_t kStays = 400, kLongestStay = 5000;
 constexpr std::size_t kFar = std::size_t{4} << 20;
 
-struct Counted {
-  Block block;
-  uint64_t count;
+struct alignas(kGroup * sizeof(Block)) Blocks {
+  Block at[kBlocks];
+  uint64_t counts[kBlocks];
 };
 
 // What a thread did, and how.
@@ -35,7 +35,7 @@ void count_alone(uint64_t& count, bool slowly) {
   __atomic_store_n(&count, before + 1, __ATOMIC_RELAXED);
 }
 
-Work work(Thread& t, std::vector<Counted>& places, uint64_t seed) {
+Work work(Thread& t, Blocks& blocks, uint64_t seed) {
   Work done;
   std::mt19937_64 random(seed);
   std::vector<uint64_t> far(kFar);
@@ -44,29 +44,31 @@ Work work(Thread& t, std::vector<Counted>& places, uint64_t seed) {
     for (unsigned i = 0; i < 16; ++i) __atomic_store_n(&far[random() % kFar], i, __ATOMIC_RELAXED);
   };
   for (uint64_t i = 0; i < kStays; ++i) {
-    Counted& place = places[random() % kBlocks];
+    const uint64_t where = random() % kBlocks;
+    Block& block = blocks.at[where];
+    uint64_t& count = blocks.counts[where];
     for (uint64_t left = random() % kLongestStay; left > 0; --left, ++done.all) {
       bool is_own = false;
       const uint64_t draw = random();
       if (draw % 4 == 0) write_far();
       {
-        const Visit visit(t, place.block);
+        const Visit visit(t, block);
         is_own = visit.is_own();
         if (is_own) {
-          count_alone(place.count, draw % 64 == 0);
+          count_alone(count, draw % 64 == 0);
           ++done.alone;
         } else {
-          __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+          __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
         }
       }
-      if (!is_own) note_locked(t, place.block);
+      if (!is_own) note_locked(t, block);
     }
   }
   return done;
 }
 
 TEST(Owners, NothingIsLost) {
-  std::vector<Counted> places(kBlocks);
+  const auto blocks = std::make_unique<Blocks>();
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Work> done(kThreads);
   for (unsigned i = 0; i < kThreads; ++i) {
@@ -74,14 +76,12 @@ TEST(Owners, NothingIsLost) {
     enlist(*threads[i]);
   }
   std::vector<std::thread> running;
-  for (unsigned i = 0; i < kThreads; ++i) running.emplace_back([&, i] { done[i] = work(*threads[i], places, i); });
+  for (unsigned i = 0; i < kThreads; ++i) running.emplace_back([&, i] { done[i] = work(*threads[i], *blocks, i); });
   for (auto& r : running) r.join();
 
   uint64_t counted = 0, all = 0, alone = 0, changed_hands = 0;
-  for (const Counted& c : places) {
-    counted += c.count;
-    changed_hands += c.block.since != 0 && c.block.owner == Block::kEverybody ? 1 : 0;
-  }
+  for (const uint64_t c : blocks->counts) counted += c;
+  for (const Block& b : blocks->at) changed_hands += b.since != 0 && b.owner == Block::kEverybody ? 1 : 0;
   for (const Work& w : done) {
     all += w.all;
     alone += w.alone;
@@ -94,16 +94,17 @@ TEST(Owners, NothingIsLost) {
 
 TEST(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
   using namespace std::chrono_literals;
-  Counted place{};
+  const auto blocks = std::make_unique<Blocks>();
+  Block& block = blocks->at[0];
   const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
   enlist(*owner);
   enlist(*other);
-  const auto whose = [&] { return __atomic_load_n(&place.block.owner, __ATOMIC_ACQUIRE); };
+  const auto whose = [&] { return __atomic_load_n(&block.owner, __ATOMIC_ACQUIRE); };
   std::thread running;
   {
-    const Visit visit(*other, place.block);
+    const Visit visit(*other, block);
     running = std::thread([&] {
-      while (whose() == Block::kEverybody) consider(*owner, place.block);
+      while (whose() == Block::kEverybody) consider(*owner, block);
     });
     while (whose() == Block::kEverybody) std::this_thread::yield();
     std::this_thread::sleep_for(20ms);
@@ -115,32 +116,34 @@ TEST(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
 
 // The owner is at work all the time, and what it writes is seen late; another one wants the block, again and again.
 TEST(Owners, WhoComesSeesTheOwnerAtWork) {
-  constexpr unsigned kRounds = 3000;
-  Counted place{};
+  constexpr unsigned kRounds = 400;
+  const auto blocks = std::make_unique<Blocks>();
+  Block& block = blocks->at[0];
   const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
   enlist(*owner);
   enlist(*other);
+  uint64_t count = 0;
   std::atomic<unsigned> round = 0;
   uint64_t by_owner = 0;
   std::thread running([&] {
     std::vector<uint64_t> far(kFar);
     std::mt19937_64 random(1);
-    const auto count = [&] {
+    const auto work = [&] {
       for (unsigned i = 0; i < 16; ++i) __atomic_store_n(&far[random() % kFar], i, __ATOMIC_RELAXED);
-      const Visit visit(*owner, place.block);
+      const Visit visit(*owner, block);
       if (visit.is_own()) {
-        count_alone(place.count, false);
+        count_alone(count, false);
       } else {
-        __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
       }
       ++by_owner;
       return visit.is_own();
     };
     while (round < kRounds) {
-      place.block.in_vain = 0;
-      for (unsigned i = 0; place.block.owner != owner->number && i < 1000; ++i) consider(*owner, place.block);
+      block.in_vain = 0;
+      for (unsigned i = 0; block.owner != owner->number && i < 10'000'000; ++i) consider(*owner, block);
       ++round;
-      while (count()) {
+      while (work()) {
       }
     }
   });
@@ -150,11 +153,11 @@ TEST(Owners, WhoComesSeesTheOwnerAtWork) {
     while (round == seen) __builtin_ia32_pause();
     seen = round;
     for (uint64_t wait = random() % 1000; wait > 0; --wait) __builtin_ia32_pause();
-    const Visit visit(*other, place.block);
-    __atomic_add_fetch(&place.count, 1, __ATOMIC_RELAXED);
+    const Visit visit(*other, block);
+    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
   }
   running.join();
-  EXPECT_EQ(place.count, by_owner + by_other);
+  EXPECT_EQ(count, by_owner + by_other);
 }
 
 }  // namespace
