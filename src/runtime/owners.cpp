@@ -7,16 +7,8 @@ constexpr uint32_t kMaxThreads = 4096, kNoNumber = ~uint32_t{0};
 constinit Thread* g_threads[kMaxThreads] = {};  // by number, from 1 on; pages of threads are never given back
 constinit uint32_t g_last = 0;  // once too large, some thread may be at work unseen: nobody comes to own anything then
 
-bool is_registered() {
-  static constinit bool registered = false;
-  if (!__atomic_load_n(&registered, __ATOMIC_RELAXED))
-    __atomic_store_n(&registered, sys::register_barrier_on_all_threads(), __ATOMIC_RELAXED);
-  return __atomic_load_n(&registered, __ATOMIC_RELAXED);
-}
-
 void pass_barrier_everywhere() {
-  if (sys::barrier_on_all_threads() || (sys::register_barrier_on_all_threads() && sys::barrier_on_all_threads()))
-    return;
+  if (sys::barrier_on_all_threads()) return;
   // The program has forbidden it since. No processor keeps a store to itself for as long.
   constexpr long kLong = 20;
   sys::sleep_ms(kLong);
@@ -65,18 +57,18 @@ void wait_until_all_left(const Block& block, uint32_t last) {
 }
 
 void own(Thread& t, Block& block) {
-  if (!is_time() || !is_registered()) return;
+  if (!is_time()) return;
   const uint64_t start = __builtin_ia32_rdtsc();
   const Announced blocks(t, block);
   if (blocks.count == 0) return;
-  pass_barrier_everywhere();
+  const bool is_passed = sys::barrier_on_all_threads();
   const uint32_t last = __atomic_load_n(&g_last, __ATOMIC_SEQ_CST);
-  const bool all_are_known = last < kMaxThreads;
+  const bool is_alone = is_passed && last < kMaxThreads;
   for (unsigned i = 0; i < blocks.count; ++i) {
     Block& b = *blocks.at[i];
-    if (all_are_known) wait_until_all_left(b, last);
+    if (is_alone) wait_until_all_left(b, last);
     __atomic_store_n(&b.since, now(), __ATOMIC_RELAXED);
-    __atomic_store_n(&b.owner, all_are_known ? t.number : Block::kEverybody, __ATOMIC_RELEASE);
+    __atomic_store_n(&b.owner, is_alone ? t.number : Block::kEverybody, __ATOMIC_RELEASE);
   }
   took(__builtin_ia32_rdtsc() - start);
 }

@@ -23,6 +23,11 @@ struct alignas(kGroup * sizeof(Block)) Blocks {
   uint64_t counts[kBlocks];
 };
 
+class Owners : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(sys::register_barrier_on_all_threads()); }
+};
+
 // What a thread did, and how.
 struct Work {
   uint64_t all = 0, alone = 0;
@@ -67,7 +72,7 @@ Work work(Thread& t, Blocks& blocks, uint64_t seed) {
   return done;
 }
 
-TEST(Owners, NothingIsLost) {
+TEST_F(Owners, NothingIsLost) {
   const auto blocks = std::make_unique<Blocks>();
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Work> done(kThreads);
@@ -92,7 +97,7 @@ TEST(Owners, NothingIsLost) {
   EXPECT_GT(changed_hands, 0U);
 }
 
-TEST(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
+TEST_F(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
   using namespace std::chrono_literals;
   const auto blocks = std::make_unique<Blocks>();
   Block& block = blocks->at[0];
@@ -115,7 +120,7 @@ TEST(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
 }
 
 // The owner is at work all the time, and what it writes is seen late; another one wants the block, again and again.
-TEST(Owners, WhoComesSeesTheOwnerAtWork) {
+TEST_F(Owners, WhoComesSeesTheOwnerAtWork) {
   constexpr unsigned kRounds = 400;
   const auto blocks = std::make_unique<Blocks>();
   Block& block = blocks->at[0];
