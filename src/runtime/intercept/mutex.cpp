@@ -109,6 +109,30 @@ template <class Lock, class Real>
   return result;
 }
 
+// A lock that is taken may be free again sooner than libc has put the thread to sleep and somebody woke it up: critical sections are short,
+// but longer with what we do in them. Not where threads wait for each other all the time: then it is better that one of them goes on alone.
+[[gnu::noinline]] int take_awake(Thread& t, pthread_mutex_t* m) {
+  constexpr unsigned kRounds = 100, kMostDoublings = 8;
+  constexpr uint64_t kSeldom = 32;
+  const bool is_often = t.events - t.awake_since < kSeldom;
+  t.awake_since = t.events;
+  if (is_often) {
+    t.awake_since += kSeldom << t.waits;
+    if (t.waits < kMostDoublings) ++t.waits;
+  } else {
+    t.waits = 0;
+    for (unsigned round = 0; round < kRounds && __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) != 0; ++round)
+      __builtin_ia32_pause();
+  }
+  return real_pthread_mutex_lock(m);
+}
+[[gnu::always_inline]] inline int take_mutex(pthread_mutex_t* m) {
+  Thread* t = self;
+  if (t == nullptr || t->events < t->awake_since) return real_pthread_mutex_lock(m);
+  const int result = real_pthread_mutex_trylock(m);
+  return result == EBUSY ? take_awake(*t, m) : result;
+}
+
 // A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
 bool will_refuse(const pthread_mutex_t* m) {
   constexpr int kKinds = 3;
@@ -186,7 +210,7 @@ PF_EXPORT int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {
 PF_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
   const uintptr_t pc = PF_CALLER_PC;
   return take(m, LockMode::Write, pc, [=] {
-    const int result = real_pthread_mutex_lock(m);
+    const int result = take_mutex(m);
     return result == 0 ? 0 : complain_if_destroyed(result, m, pc);
   });
 }
