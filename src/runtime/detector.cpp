@@ -109,12 +109,22 @@ void release(Thread& t, uintptr_t lock, LockMode mode) {
   if constexpr (kIsHybrid) let_go_of(t, {lock, mode});
 }
 
-void wait(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, Message::None, &D::wait); }
+void wait(Thread& t, uintptr_t condition) {
+  at_object<Host::Condition>(t, condition, Message::None, [&](auto& thread, auto& c, auto& env) {
+    D::wait(thread, c, env);
+    rest::expect_notices(t, c.notices);
+  });
+}
 void wake(Thread& t, uintptr_t condition) {
   at_object<Host::Condition>(t, condition, Message::Received,
                              [](auto& thread, auto&, auto& env) { D::wake(thread, env); });
 }
-void notify(Thread& t, uintptr_t condition) { at_object<Host::Condition>(t, condition, Message::Sent, &D::notify); }
+void notify(Thread& t, uintptr_t condition) {
+  at_object<Host::Condition>(t, condition, Message::Sent, [&](auto& thread, auto& c, auto& env) {
+    D::notify(thread, c, env);
+    rest::notify(t, c.notices);
+  });
+}
 
 void barrier_enter(Thread& t, uintptr_t barrier) {
   at_object<Host::Barrier>(t, barrier, Message::Sent, &D::barrier_enter);

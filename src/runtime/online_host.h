@@ -141,7 +141,10 @@ class OnlineHost {
     State state;
   };
   using Lock = Kept<typename Hindsight<D>::Lock, kLock>;
-  using Condition = Kept<typename D::Condition, kCondition>;
+  struct NotifiedCondition : D::Condition {
+    rest::Notices notices{};
+  };
+  using Condition = Kept<NotifiedCondition, kCondition>;
   using Barrier = Kept<typename D::Barrier, kBarrier>;
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
@@ -191,12 +194,13 @@ class OnlineHost {
   [[gnu::noinline, gnu::cold]] static void see_period(HostThread& t) {
     const Scope scope(t);
     const bool before = sampling::is_on(t.period);
+    const bool has_sampled = before && !std::exchange(t.has_left_period, false);
     rest::forget_knowledge(t);
     if (!before) rest::may_sample();
     sampling::tell_late_work(t);
     t.period = sampling::period();
     t.env.sampling = sampling::is_on(t.period);
-    if (!t.env.sampling) rest::samples_no_more(D::epoch(t.state), before);
+    if (!t.env.sampling) rest::samples_no_more(D::epoch(t.state), has_sampled);
     if (t.env.sampling == before) return;
     if (t.env.sampling) {
       rest::wait_for_operations();
@@ -224,6 +228,9 @@ class OnlineHost {
     if (static_cast<uint32_t>(t.accesses) * 0x9E3779B9U > ~uint32_t{0} / kNowAndThen) return;
     if (!quiet::is_worth_a_search(address)) return;
     const Scope scope(t);
+    search(address);
+  }
+  static void search(uintptr_t address) {
     if (!quiet::begin_search(address)) return;
     const uintptr_t first = address & ~(quiet::kBlock - 1);
     bool found = false;
@@ -650,8 +657,7 @@ class OnlineHost {
   // Between periods, and never sampled.
   [[gnu::always_inline]] static bool is_quiet(const HostThread& t, uintptr_t address, uintptr_t size) {
     if constexpr (kSamples)
-      return t.period == sampling::period() && !t.env.sampling && size <= quiet::kLongestAccess &&
-             quiet::is_quiet(t, address);
+      return t.period == sampling::period() && !t.env.sampling && quiet::are_quiet(t, address, size);
     return false;
   }
 
@@ -804,10 +810,18 @@ class OnlineHost {
 
   // --- memory ---
 
+  // At rest, what an earlier life left in memory and objects is known to all, so it may stay: later ones are ordered after it, and learn
+  // nothing from it. Only of all of them: to a thread that knows by itself, others who do not would seem to meet that earlier life.
+  static bool is_block_known(const HostThread& t, uintptr_t address, uintptr_t size) {
+    return kHolds && rest::is_on() && is_quiet(t, address, size);
+  }
+
   static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
+    if (is_block_known(t, address, size)) return;
     forget_objects(t, address, size);
-    for_each_touched_granule(t, address, size,
-                             [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); });
+    const auto clear = [&](Cell& cell, uint8_t mask, uintptr_t) { Store::clear(cell, mask, t.env); };
+    if (kSamples && !t.env.sampling) return for_each_sampled_granule(t, address, size, clear);
+    for_each_touched_granule(t, address, size, clear);
     if constexpr (OrdersReadsAfterWrites<D, Env>) {
       if (size <= kMarkWhole) publish(t, address, size);
       D::published(t.state, t.env);
@@ -816,7 +830,9 @@ class OnlineHost {
 
   // Marks all of a small block as freed, and of a large one what was ever accessed: the rest costs no memory.
   static void end_block(HostThread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
-    const bool touched_only = size > kMarkWhole || (kSamples && !t.env.sampling);
+    if (is_block_known(t, address, size)) return;
+    const bool samples_not = kSamples && !t.env.sampling;
+    const bool touched_only = size > kMarkWhole || samples_not;
     const uint32_t what = packed(Op::Free, size);
     const depot::Id a = describe(t, pc, what);
     const Deed deed = deed_of(t, pc, what);
@@ -832,7 +848,9 @@ class OnlineHost {
       }
       note_history(t, cell, at);
     };
-    if (touched_only) {
+    if (samples_not) {
+      for_each_sampled_granule(t, address, size, free_granule);
+    } else if (touched_only) {
       for_each_touched_granule(t, address, size, free_granule);
     } else {
       for_each_granule(t, address, size, free_granule);
@@ -1120,6 +1138,22 @@ class OnlineHost {
   static void for_each_touched_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
                           [&](uintptr_t from, uintptr_t to) { for_each_granule(t, from, to - from, f); });
+  }
+
+  // The same between periods, when f leaves nothing: only what may have history, and blocks that were all of it have none afterwards. From the
+  // last to the first, since a block has the history of the first bytes behind it, too.
+  template <class F>
+  static void for_each_sampled_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
+    for_each_touched_part(begin, begin + size, kLinesBytes, kPage / sizeof(Cell) * 8,
+                          [&](uintptr_t from, uintptr_t to) {
+                            for (uintptr_t at = 0; to > from; to = at) {
+                              const uintptr_t block = (to - 1) & ~(quiet::kBlock - 1);
+                              at = block > from ? block : from;
+                              if (!quiet::may_have_history(at)) continue;
+                              for_each_granule(t, at, to - at, f);
+                              if (to - at == quiet::kBlock) search(at);
+                            }
+                          });
   }
 
   static void order_by_values(HostThread& t, uintptr_t address, uintptr_t size, Op op) {

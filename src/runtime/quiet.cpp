@@ -53,6 +53,10 @@ void be_seen_by(Thread& t) {
   __atomic_store_n(&t.quiet_blocks, of_blocks, __ATOMIC_RELEASE);
 }
 
+bool may_have_history(uintptr_t address) {
+  return __atomic_load_n(&g_counts[address / kBlock % kBytes], __ATOMIC_RELAXED) != 0;
+}
+
 void set_period(bool on) {
   if (on && g_in_period[0] == 0) {
     for (uint8_t& byte : g_in_period) byte = 1;

@@ -27,6 +27,18 @@ extern const uint8_t g_nothing[kBytes];
   return __atomic_load_n(&of_blocks[address / kBlock % kBytes], __ATOMIC_RELAXED) == 0;
 }
 
+// The same of any number of bytes.
+inline bool are_quiet(const Thread& t, uintptr_t address, uintptr_t size) {
+  const uint8_t* of_blocks = __atomic_load_n(&t.quiet_blocks, __ATOMIC_ACQUIRE);
+  if (of_blocks == g_nothing) return true;
+  for (uintptr_t block = address / kBlock; block <= (address + size - 1) / kBlock; ++block) {
+    if (__atomic_load_n(&of_blocks[block % kBytes], __ATOMIC_RELAXED) != 0) return false;
+  }
+  return true;
+}
+// Whether the block may have history, whoever knows of that.
+bool may_have_history(uintptr_t address);
+
 // A period begins or ends.
 void set_period(bool on);
 // Until then, no history matters: to anybody, or to one thread.

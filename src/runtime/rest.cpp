@@ -25,18 +25,28 @@ constinit uint32_t g_rests = 0;
 constinit SpinLock g_lock;
 
 constinit Knowledge g_knowledge{};
-constinit bool g_allowed = false, g_operations_over = true, g_joins_count = true;
+constinit bool g_allowed = false, g_operations_over = true, g_sleepers_count = true;
 constinit uint32_t g_sampling = 0;             // threads that may still record something
 constinit uint32_t g_looks = 0;                // since the last period
 constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
 
-// The registry is locked.
+// It sleeps until somebody notifies it, or somebody who knows has done so. Who notifies comes to know, if at all, under g_lock, after that.
+bool is_to_be_told(const Thread& t) {
+  const Notices* notices = __atomic_load_n(&t.awaits, __ATOMIC_ACQUIRE);
+  if (notices == nullptr) return false;
+  return __atomic_load_n(&notices->count, __ATOMIC_ACQUIRE) == t.notices_before ||
+         __atomic_load_n(&notices->known, __ATOMIC_RELAXED) == g_generation;
+}
+
+// The registry is locked, and g_lock.
 bool knows_all(const Thread& t) {
   constexpr unsigned kLongestChain = 16;
   const Thread* knowing = &t;
   for (unsigned i = 0; i < kLongestChain && knowing != nullptr; ++i) {
     if (__atomic_load_n(&knowing->knows_of, __ATOMIC_ACQUIRE) == g_generation) return true;
-    knowing = g_joins_count ? __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE) : nullptr;
+    if (!g_sleepers_count) return false;
+    if (is_to_be_told(*knowing)) return true;
+    knowing = __atomic_load_n(&knowing->joins, __ATOMIC_ACQUIRE);
   }
   return false;
 }
@@ -163,12 +173,55 @@ void end_join(Thread& t) {
   wait_for_operations();
 }
 
+void expect_notices(Thread& t, const Notices& notices) {
+  t.will_await = &notices;
+  t.notices_before = notices.count;
+  if (!g_allowed) return;
+  const OnlineEpoch now = g_knowledge.epoch(t);
+  t.slot_before_wait = now.slot();
+  t.clock_before_wait = now.clock();
+}
+
+void notify(const Thread& t, Notices& notices) {
+  __atomic_store_n(&notices.known, t.knows_of, __ATOMIC_RELAXED);
+  __atomic_store_n(&notices.count, notices.count + 1, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+// Who samples has told of all that it sampled when it released the mutex, and began another epoch: until it is woken up, it is as if it had
+// left the period. Whether it was released so.
+bool leave_period(Thread& t) {
+  const OnlineEpoch now = g_knowledge.epoch(t);
+  if (now.slot() != t.slot_before_wait || now.clock() == t.clock_before_wait) return false;
+  t.has_left_period = true;
+  samples_no_more(OnlineEpoch{now.slot(), now.clock() - 1}, true);
+  return true;
+}
+
+}  // namespace
+
+void begin_wait(Thread& t, bool is_for_ever) {
+  const Notices* notices = std::exchange(t.will_await, nullptr);
+  if (!g_allowed || !is_for_ever || notices == nullptr) return;
+  if ((t.period & 1) == 0 || leave_period(t)) __atomic_store_n(&t.awaits, notices, __ATOMIC_RELEASE);
+}
+
+// The period is looked at when nobody counts on its sleep any more: if it is the same, there is no rest before the thread has left it.
+void end_wait(Thread& t) {
+  if (t.awaits == nullptr) return;
+  if (t.has_left_period) may_sample();
+  __atomic_store_n(&t.awaits, nullptr, __ATOMIC_SEQ_CST);
+  if (t.period == sampling::period()) t.has_left_period = false;
+  if (t.rests != __atomic_load_n(&g_rests, __ATOMIC_ACQUIRE)) forget_knowledge(t);
+}
+
 void be_interrupted(Thread& t) {
-  if (t.joins != nullptr) forget_knowledge(t);
+  if (t.joins != nullptr || t.awaits != nullptr) forget_knowledge(t);
 }
 
 void expect_interruptions() {
-  if (!__atomic_exchange_n(&g_joins_count, false, __ATOMIC_SEQ_CST)) return;
+  if (!__atomic_exchange_n(&g_sleepers_count, false, __ATOMIC_SEQ_CST)) return;
   sampling::end_rest();
 }
 

@@ -8,6 +8,11 @@
 // Who knows: each thread finds out for itself, against the latest epoch that each slot sampled in (`sampled_up_to`); the generation of
 // those is what it knows of. A thread that waits in pthread_join knows what the one it waits for does, for it will before it goes on.
 //
+// A thread that waits for a condition, without an end, will know what the one that notifies it does: notifications are told at rest, too. So
+// it is not in the way of a rest while nobody has notified it; nor later, if the last one who has knew all (each waiter of a condition is told of each
+// notification). Where a rest began meanwhile, that was before the notification it wakes up by, or would not have been: so it knows what
+// all knew then. It might wake up for no reason, or be cancelled, without that: then it is taken to know, which can miss a race but not make one up.
+//
 //   period ─▶ threads leave it, each tells its epoch ─▶ they learn of each other ─▶ all know ─▶ rest ─▶ period
 //
 // What is skipped at rest would have told what all know already; what is left of it in objects and memory is older, and known as well.
@@ -23,6 +28,11 @@ namespace pf::rt::rest {
 
 extern bool g_on;
 inline bool is_on() { return __atomic_load_n(&g_on, __ATOMIC_RELAXED); }
+
+// Of a condition: how often somebody notified its waiters, and the generation that the last one who did so knew of.
+struct Notices {
+  uint32_t count, known;
+};
 
 // What the detector's threads can be asked for, and told.
 struct Knowledge {
@@ -59,6 +69,13 @@ void begin_join(Thread& t, const Thread* child);
 void end_join(Thread& t);
 void be_interrupted(Thread& t);
 void expect_interruptions();
+
+// Around a wait for a condition. Under its Line: the thread becomes one of those who are notified; somebody notifies them. Then what is around
+// the sleep itself, after the mutex was told to be released. Handlers as above.
+void expect_notices(Thread& t, const Notices& notices);
+void notify(const Thread& t, Notices& notices);
+void begin_wait(Thread& t, bool is_for_ever);
+void end_wait(Thread& t);
 
 // An operation of the program, if there is rest; whether it was made.
 template <class Real>

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "core/epoch.h"
 #include "core/lockset.h"
 #include "runtime/depot.h"
 #include "runtime/memory.h"
@@ -15,6 +16,9 @@ namespace pf::rt {
 
 namespace tree {
 struct Table;
+}
+namespace rest {
+struct Notices;
 }
 namespace literace {
 struct Bursts;
@@ -112,10 +116,16 @@ struct Thread {
   uintptr_t caller;                 // of the outermost intercepted function, 0 outside of one
 
   // Of rest.h. Others read them.
-  uint32_t knows_of;    // the generation of samples that it was found to know all of; 0: none
-  uint32_t rests;       // that it was told of
-  const Thread* joins;  // whose end it waits for in pthread_join,
-  bool keeps_samples;   // with something that it told nobody of
+  uint32_t knows_of;                // the generation of samples that it was found to know all of; 0: none
+  uint32_t rests;                   // that it was told of
+  const Thread* joins;              // whose end it waits for in pthread_join,
+  bool keeps_samples;               // with something that it told nobody of
+  const rest::Notices* awaits;      // of the condition it waits for,
+  const rest::Notices* will_await;  // or is about to
+  uint32_t notices_before;          // that it did
+  Slot slot_before_wait;            // its epoch then
+  uint32_t clock_before_wait;
+  bool has_left_period;  // in which it fell asleep there, and has sampled nothing since
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;

@@ -9,6 +9,7 @@
 PF_DECLARE_ALL_ACCESSES
 extern "C" void __tsan_func_entry(void*);
 extern "C" void __tsan_func_exit();
+extern "C" void __tsan_vptr_read(void**);
 
 namespace pf::rt {
 
@@ -78,7 +79,10 @@ PF_NEAR_CODE void near_func_exit() {
 
 #define PF_ENTRY(NAME, OP, SIZE)                                                                                       \
   {"__tsan_" #NAME, reinterpret_cast<const void*>(&__tsan_##NAME), reinterpret_cast<const void*>(&near_##NAME)},
-const near::Entry kEntries[] = {PF_ALL_ACCESSES(PF_ENTRY, PF_ENTRY) PF_ENTRY(func_entry, , ) PF_ENTRY(func_exit, , )};
+const near::Entry kEntries[] = {
+    PF_ALL_ACCESSES(PF_ENTRY, PF_ENTRY) PF_ENTRY(func_entry, , ) PF_ENTRY(func_exit, , )
+    // A pointer to a virtual table is read like any.
+    {"__tsan_vptr_read", reinterpret_cast<const void*>(&__tsan_vptr_read), reinterpret_cast<const void*>(&near_read8)}};
 
 intptr_t place_of(Thread* const& variable) {
   return reinterpret_cast<intptr_t>(&variable) - reinterpret_cast<intptr_t>(__builtin_thread_pointer());

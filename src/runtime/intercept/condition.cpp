@@ -3,6 +3,7 @@
 
 #include "runtime/intercept/intercept.h"
 #include "runtime/intercept/lock_memory.h"
+#include "runtime/rest.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -26,13 +27,14 @@ struct Waiting {
 void woken(void* p) {
   const auto& w = *static_cast<Waiting*>(p);
   const Scope scope(*w.thread);
+  rest::end_wait(*w.thread);
   const CalledAt here(w.pc);
   host::wake(*w.thread, w.condition);
   lock_taken(*w.thread, w.mutex, LockMode::Write, w.pc);
 }
 
 // A cancelled wait ends by unwinding, with the mutex held again: the clean-up tells so.
-template <class Wait>
+template <bool kIsForEver, class Wait>
 int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
   Thread* t = current();
   if (t == nullptr) return wait();
@@ -42,6 +44,7 @@ int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
     const Scope scope(*t);
     host::wait(*t, waiting.condition);
     lock_given_up(*t, waiting.mutex, pc);
+    rest::begin_wait(*t, kIsForEver);
   }
   int result = 0;
   pthread_cleanup_push(&woken, &waiting);
@@ -61,13 +64,13 @@ void notify(pthread_cond_t* c, uintptr_t pc) {
 }  // namespace
 
 PF_EXPORT int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
-  return wait_on(c, m, PF_CALLER_PC, [=] { return real_wait(c, m); });
+  return wait_on<true>(c, m, PF_CALLER_PC, [=] { return real_wait(c, m); });
 }
 PF_EXPORT int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
-  return wait_on(c, m, PF_CALLER_PC, [=] { return real_timedwait(c, m, until); });
+  return wait_on<false>(c, m, PF_CALLER_PC, [=] { return real_timedwait(c, m, until); });
 }
 PF_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
-  return wait_on(c, m, PF_CALLER_PC, [=] { return real_pthread_cond_clockwait(c, m, clock, until); });
+  return wait_on<false>(c, m, PF_CALLER_PC, [=] { return real_pthread_cond_clockwait(c, m, clock, until); });
 }
 PF_EXPORT int pthread_cond_signal(pthread_cond_t* c) noexcept {
   notify(c, PF_CALLER_PC);

@@ -111,19 +111,26 @@ struct Comparison {
   size_t read;
 };
 
+struct [[gnu::packed, gnu::may_alias]] EightBytes {
+  uint64_t value;
+};
+
 Comparison compare_bytes(const void* p, const void* q, size_t n) {
   const auto* a = static_cast<const unsigned char*>(p);
   const auto* b = static_cast<const unsigned char*>(q);
-  for (size_t i = 0; i < n; ++i) {
+  size_t i = 0;
+  for (; n - i >= 8; i += 8) {
+    const uint64_t differ =
+        reinterpret_cast<const EightBytes*>(a + i)->value ^ reinterpret_cast<const EightBytes*>(b + i)->value;
+    if (differ == 0) continue;
+    i += static_cast<size_t>(__builtin_ctzll(differ)) / 8;
+    return {a[i] - b[i], i + 1};
+  }
+  for (; i < n; ++i) {
     if (a[i] != b[i]) return {a[i] - b[i], i + 1};
     __asm__ volatile("");
   }
   return {0, n};
-}
-
-int compare(const void* p, const void* q, size_t n) {
-  const auto real = real_memcmp.known();
-  return real != nullptr ? real(p, q, n) : compare_bytes(p, q, n).result;
 }
 
 Comparison compare_strings(const char* p, const char* q, size_t n) {
@@ -173,10 +180,8 @@ int tell_compare(const void* p, const void* q, Comparison c, uintptr_t pc) {
 }
 
 int memory_compare(const void* p, const void* q, size_t n, uintptr_t pc) {
-  if (caller_thread() == nullptr) return compare(p, q, n);
-  const int result = compare(p, q, n);
-  tell_compare(p, q, result == 0 ? Comparison{0, n} : compare_bytes(p, q, n), pc);
-  return result;
+  if (const auto real = real_memcmp.known(); real != nullptr && caller_thread() == nullptr) return real(p, q, n);
+  return tell_compare(p, q, compare_bytes(p, q, n), pc);
 }
 
 void tell_string_copy(const char* to, const char* from, uintptr_t pc) {
