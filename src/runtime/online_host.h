@@ -1125,6 +1125,10 @@ class OnlineHost {
         for (uintptr_t g = from & ~uintptr_t{7}; g < to; g += 8, ++cell)
           f(*cell, mask_in(g, begin, end), g < begin ? begin : g);
       });
+      if constexpr (Store::kIsDirect) {
+        constexpr uintptr_t kMany = 512;
+        if (!t.env.is_alone && to - from >= kMany) owners::consider(t, owned_block(cell[-1], to - 1));
+      }
     }
   }
 

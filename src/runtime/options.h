@@ -39,7 +39,7 @@ struct Options {
   uint64_t filter_seed = 0;  // of either
   bool has_filter_seed = false;
   // pacer's:
-  uint64_t rate = known_rate("3%"), period = 1000, seed = 0;
+  uint64_t rate = known_rate("3%"), period = 4000, seed = 0;
   bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own

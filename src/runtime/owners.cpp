@@ -25,7 +25,7 @@ bool change(Block& block, uint32_t from, uint32_t to) {
 // In units of 65536 cycles of the processor's clock.
 uint32_t now() { return static_cast<uint32_t>(__builtin_ia32_rdtsc() >> 16); }
 
-constexpr unsigned kOften = 64;
+constexpr unsigned kOften = 16;
 // How often a thread is to be seen here, before it is worth a try.
 unsigned needed(const Block& block) { return kOften << __atomic_load_n(&block.in_vain, __ATOMIC_RELAXED); }
 

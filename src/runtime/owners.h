@@ -35,7 +35,7 @@ void enlist(Thread& t);
 // A change that needed a lock. Outside of Visits.
 [[gnu::noinline]] void consider(Thread& t, Block& block);
 inline void note_locked(Thread& t, Block& block) {
-  constexpr uint32_t kNowAndThen = 16;
+  constexpr uint32_t kNowAndThen = 64;  // threads that share a block hand it to each other by this
   if (++t.locked_changes % kNowAndThen == 0) consider(t, block);
 }
 
