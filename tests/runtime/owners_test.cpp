@@ -28,6 +28,14 @@ class Owners : public testing::Test {
   void SetUp() override { ASSERT_TRUE(sys::register_barrier_on_all_threads()); }
 };
 
+// Enlisted, so it stays: others look at it from then on.
+Thread& new_thread() {
+  static std::vector<std::unique_ptr<Thread>> all;
+  all.push_back(std::make_unique<Thread>());
+  enlist(*all.back());
+  return *all.back();
+}
+
 // What a thread did, and how.
 struct Work {
   uint64_t all = 0, alone = 0;
@@ -74,14 +82,10 @@ Work work(Thread& t, Blocks& blocks, uint64_t seed) {
 
 TEST_F(Owners, NothingIsLost) {
   const auto blocks = std::make_unique<Blocks>();
-  std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Work> done(kThreads);
-  for (unsigned i = 0; i < kThreads; ++i) {
-    threads.push_back(std::make_unique<Thread>());
-    enlist(*threads[i]);
-  }
   std::vector<std::thread> running;
-  for (unsigned i = 0; i < kThreads; ++i) running.emplace_back([&, i] { done[i] = work(*threads[i], *blocks, i); });
+  for (unsigned i = 0; i < kThreads; ++i)
+    running.emplace_back([&, i, &t = new_thread()] { done[i] = work(t, *blocks, i); });
   for (auto& r : running) r.join();
 
   uint64_t counted = 0, all = 0, alone = 0, changed_hands = 0;
@@ -101,22 +105,20 @@ TEST_F(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
   using namespace std::chrono_literals;
   const auto blocks = std::make_unique<Blocks>();
   Block& block = blocks->at[0];
-  const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
-  enlist(*owner);
-  enlist(*other);
+  Thread &owner = new_thread(), &other = new_thread();
   const auto whose = [&] { return __atomic_load_n(&block.owner, __ATOMIC_ACQUIRE); };
   std::thread running;
   {
-    const Visit visit(*other, block);
+    const Visit visit(other, block);
     running = std::thread([&] {
-      while (whose() == Block::kEverybody) consider(*owner, block);
+      while (whose() == Block::kEverybody) consider(owner, block);
     });
     while (whose() == Block::kEverybody) std::this_thread::yield();
     std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(whose(), owner->number | Block::kChanging);
+    EXPECT_EQ(whose(), owner.number | Block::kChanging);
   }
   running.join();
-  EXPECT_EQ(whose(), owner->number);
+  EXPECT_EQ(whose(), owner.number);
 }
 
 // The owner is at work all the time, and what it writes is seen late; another one wants the block, again and again.
@@ -124,9 +126,7 @@ TEST_F(Owners, WhoComesSeesTheOwnerAtWork) {
   constexpr unsigned kRounds = 400;
   const auto blocks = std::make_unique<Blocks>();
   Block& block = blocks->at[0];
-  const auto owner = std::make_unique<Thread>(), other = std::make_unique<Thread>();
-  enlist(*owner);
-  enlist(*other);
+  Thread &owner = new_thread(), &other = new_thread();
   uint64_t count = 0;
   std::atomic<unsigned> round = 0;
   uint64_t by_owner = 0;
@@ -135,7 +135,7 @@ TEST_F(Owners, WhoComesSeesTheOwnerAtWork) {
     std::mt19937_64 random(1);
     const auto work = [&] {
       for (unsigned i = 0; i < 16; ++i) __atomic_store_n(&far[random() % kFar], i, __ATOMIC_RELAXED);
-      const Visit visit(*owner, block);
+      const Visit visit(owner, block);
       if (visit.is_own()) {
         count_alone(count, false);
       } else {
@@ -146,7 +146,7 @@ TEST_F(Owners, WhoComesSeesTheOwnerAtWork) {
     };
     while (round < kRounds) {
       block.in_vain = 0;
-      for (unsigned i = 0; block.owner != owner->number && i < 10'000'000; ++i) consider(*owner, block);
+      for (unsigned i = 0; block.owner != owner.number && i < 10'000'000; ++i) consider(owner, block);
       ++round;
       while (work()) {
       }
@@ -158,7 +158,7 @@ TEST_F(Owners, WhoComesSeesTheOwnerAtWork) {
     while (round == seen) __builtin_ia32_pause();
     seen = round;
     for (uint64_t wait = random() % 1000; wait > 0; --wait) __builtin_ia32_pause();
-    const Visit visit(*other, block);
+    const Visit visit(other, block);
     __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
   }
   running.join();
