@@ -1,7 +1,5 @@
 #include "runtime/chunks.h"
 
-#include "runtime/options.h"
-#include "runtime/sampling.h"
 #include "runtime/say.h"
 
 namespace pf::rt {

@@ -33,7 +33,8 @@ inline uintptr_t blocks_offset() { return words_offset() + kWordsBytes; }
 inline constexpr uintptr_t kBlocksBytes = (uintptr_t{1} << (kChunkBits - kHistoryBlockBits)) * sizeof(uint32_t);
 
 // And behind those a few words per 16 KiB, for who owns them (owners.h).
-inline uintptr_t owners_offset() { return blocks_offset() + kBlocksBytes; }
+inline constexpr uintptr_t kOwnersBehindCells = kWordsBytes + kBlocksBytes;
+inline uintptr_t owners_offset() { return words_offset() + kOwnersBehindCells; }
 inline constexpr uintptr_t kOwnersBytes = 4096;
 
 // One object, so that one register is the base of both.

@@ -1088,7 +1088,7 @@ class OnlineHost {
 
   // Of an address whose cell this is.
   [[gnu::always_inline]] static owners::Block& owned_block(const Cell& cell, uintptr_t address) {
-    constexpr uintptr_t kBehindCells = kGranulesPerChunk * Store::kBytesPerGranule + kWordsBytes + kBlocksBytes;
+    constexpr uintptr_t kBehindCells = kGranulesPerChunk * Store::kBytesPerGranule + kOwnersBehindCells;
     const uintptr_t first_cell = reinterpret_cast<uintptr_t>(&cell) - granule_index(address) * sizeof(Cell);
     return reinterpret_cast<owners::Block*>(first_cell + kBehindCells)[(address & kInChunk) >> owners::kBlockBits];
   }

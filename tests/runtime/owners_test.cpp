@@ -114,6 +114,7 @@ TEST_F(Owners, NobodyIsAloneWhileAnotherIsAtWork) {
       while (whose() == Block::kEverybody) consider(owner, block);
     });
     while (whose() == Block::kEverybody) std::this_thread::yield();
+    // Who does not wait is alone by then; who does never is, however long this takes.
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(whose(), owner.number | Block::kChanging);
   }

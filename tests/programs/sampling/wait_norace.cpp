@@ -5,7 +5,6 @@
 // RUN: %with pacer,rate=20%%,period=50 %norace %t drawn
 // RUN: %with pacer,rate=2%%,period=1000 %norace %t drawn
 #include <pthread.h>
-#include <unistd.h>
 
 #include <memory>
 #include <vector>
