@@ -32,6 +32,7 @@ constexpr std::array kKeys = {
     OptionKey{"ignore_noninstrumented_modules", Nobody},
     OptionKey{"io_sync", Nobody},
     OptionKey{"memory_limit_mb", Nobody},
+    OptionKey{"forget", Runtime},
     OptionKey{"near", Runtime},
     OptionKey{"report_atomic_races", Nobody},
     OptionKey{"breakpoints", Runtime},

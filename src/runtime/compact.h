@@ -21,6 +21,7 @@
 #include "runtime/chunks.h"
 #include "runtime/env.h"
 #include "runtime/groups.h"
+#include "runtime/past.h"
 #include "runtime/spin.h"
 
 namespace pf::rt {
@@ -429,7 +430,7 @@ class CompactStore {
         }
       }
       if (((word ^ mark) & kSameMark) != 0) {
-        words.at[count++] = word;
+        if ((word & kFlag) != 0 || !is_past(word)) words.at[count++] = word;
         continue;
       }
       mark = ((word ^ mark) & ~kBytes) == 0 ? word | mark : merged(word, mark);
@@ -461,9 +462,15 @@ class CompactStore {
       fresh.mark[0] = ((word ^ fresh.mark[0]) & ~kBytes) == 0 ? word | fresh.mark[0] : merged(word, fresh.mark[0]);
       return fresh.mark[0] != 0;
     }
+    if (is_past(word)) return true;
     const bool has_room = fresh.mark[1] == 0;
     fresh.mark[1] = word;
     return has_room;
+  }
+  // Of a mark: nothing can race with it any more.
+  [[gnu::always_inline]] static bool is_past(uint64_t mark) {
+    const auto clock = static_cast<past::Clock>(mark >> kClockBit & ((1U << kClockBits) - 1));
+    return past::is_common(static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1)), clock);
   }
   // All that the word is of comes before what t does now.
   [[gnu::always_inline]] static bool is_ordered(uint64_t word, const typename D::Thread& t) {

@@ -54,6 +54,7 @@ void interrupted(Thread& t) {
   of(t).env.learn();
   Host::message(t);
   rest::be_interrupted(t);
+  past::be_interrupted(t);
 }
 void resumed(Thread&) {}
 bool trapped(const siginfo_t&, ucontext_t&) { return false; }
@@ -113,16 +114,21 @@ void wait(Thread& t, uintptr_t condition) {
   at_object<Host::Condition>(t, condition, Message::None, [&](auto& thread, auto& c, auto& env) {
     D::wait(thread, c, env);
     rest::expect_notices(t, c.notices);
+    sleep::expect(t, c.sleepers);
   });
 }
-void wake(Thread& t, uintptr_t condition) {
-  at_object<Host::Condition>(t, condition, Message::Received,
-                             [](auto& thread, auto&, auto& env) { D::wake(thread, env); });
+void wake(Thread& t, uintptr_t condition, bool by_notice) {
+  at_object<Host::Condition>(t, condition, Message::Received, [&](auto& thread, auto& c, auto& env) {
+    D::wake(thread, env);
+    sleep::wake(t, c.sleepers, by_notice);
+  });
 }
-void notify(Thread& t, uintptr_t condition) {
+void notify(Thread& t, uintptr_t condition, bool all) {
+  if (t.ignore_sync != 0) past::count_on_nobody();
   at_object<Host::Condition>(t, condition, Message::Sent, [&](auto& thread, auto& c, auto& env) {
     D::notify(thread, c, env);
     rest::notify(t, c.notices);
+    sleep::notify(c.sleepers, all);
   });
 }
 

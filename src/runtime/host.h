@@ -31,8 +31,8 @@ void release(Thread& t, uintptr_t lock, LockMode mode);
 
 // --- condition variables, barriers ---
 void wait(Thread& t, uintptr_t condition);
-void wake(Thread& t, uintptr_t condition);
-void notify(Thread& t, uintptr_t condition);
+void wake(Thread& t, uintptr_t condition, bool by_notice);
+void notify(Thread& t, uintptr_t condition, bool all);
 void barrier_enter(Thread& t, uintptr_t barrier);
 void barrier_leave(Thread& t, uintptr_t barrier);
 

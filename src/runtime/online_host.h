@@ -18,11 +18,13 @@
 #include "runtime/objects.h"
 #include "runtime/online_library.h"
 #include "runtime/owners.h"
+#include "runtime/past.h"
 #include "runtime/pieces.h"
 #include "runtime/quiet.h"
 #include "runtime/rest.h"
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
+#include "runtime/sleep.h"
 #include "runtime/tree.h"
 
 namespace pf::rt {
@@ -130,6 +132,14 @@ class OnlineHost {
     void renew() {
       Store::renew(now, state);
       env.learn();
+      if constexpr (Store::kIsDirect) {
+        if (past::is_time_to_show(*this)) [[unlikely]]
+          show_knowledge();
+      }
+    }
+    [[gnu::noinline]] void show_knowledge() {
+      for (uint32_t i = 0, n = past::slots_to_show(); i < n; ++i) past::show(*this, Slot{i}, D::known(state, Slot{i}));
+      past::look(*this);
     }
   };
 
@@ -143,6 +153,7 @@ class OnlineHost {
   using Lock = Kept<typename Hindsight<D>::Lock, kLock>;
   struct NotifiedCondition : D::Condition {
     rest::Notices notices{};
+    sleep::Waiters sleepers{};
   };
   using Condition = Kept<NotifiedCondition, kCondition>;
   using Barrier = Kept<typename D::Barrier, kBarrier>;

@@ -1,5 +1,6 @@
 #include "runtime/options.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -56,6 +57,7 @@ void set(const Pair& p) {
   for (const auto& f : flags) {
     if (is(p.key, p.key_size, f.name)) *f.flag = truth(p);
   }
+  if (is(p.key, p.key_size, "forget")) g_options.forget = static_cast<Forget>(std::min<uint64_t>(number(p), 2));
   if (is(p.key, p.key_size, "exitcode")) g_options.exitcode = static_cast<int>(number(p));
 }
 

@@ -19,6 +19,9 @@ struct Patterns {
 };
 enum class Libraries : uint8_t { Unseen, ByArguments, ByState };
 
+// What no race can be found with any more: past.h.
+enum class Forget : uint8_t { Nothing, Usually, Eagerly };
+
 struct Options {
   bool halt_on_error = false;
   bool report_bugs = true;
@@ -43,7 +46,8 @@ struct Options {
   bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own
-  bool near = true;       // hot code is copied to where the program can call it directly
+  Forget forget = Forget::Usually;
+  bool near = true;  // hot code is copied to where the program can call it directly
 
   // Of the engines that watch with breakpoints; times in nanoseconds:
   bool breakpoints = true, symmetric = false;

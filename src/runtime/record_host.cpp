@@ -373,12 +373,12 @@ void release(Thread& t, uintptr_t lock, LockMode mode) {
   begin_wait(t);
 }
 void wait(Thread& t, uintptr_t condition) { of(t).will_wait = condition; }
-void wake(Thread& t, uintptr_t condition) {
+void wake(Thread& t, uintptr_t condition, bool) {
   begin_wait(t);
   of(t).waits = 0;
   sync(t, Op::Wake, condition);
 }
-void notify(Thread& t, uintptr_t condition) { sync(t, Op::Notify, condition); }
+void notify(Thread& t, uintptr_t condition, bool) { sync(t, Op::Notify, condition); }
 void barrier_enter(Thread& t, uintptr_t barrier) { sync(t, Op::BarrierEnter, barrier); }
 void barrier_leave(Thread& t, uintptr_t barrier) { sync(t, Op::BarrierLeave, barrier); }
 void post(Thread& t, uintptr_t address) { sync(t, Op::SemPost, address); }

@@ -49,6 +49,7 @@ void link(Thread& t) {
   t.previous = nullptr;
   if (g_live != nullptr) g_live->previous = &t;
   g_live = &t;
+  t.info->is_live = true;
   quiet::be_seen_by(t);
   be_there(t);
 }
@@ -57,6 +58,7 @@ void unlink(Thread& t) {
   const Guard guard(g_lock);
   (t.previous != nullptr ? t.previous->next : g_live) = t.next;
   if (t.next != nullptr) t.next->previous = t.previous;
+  t.info->is_live = false;
 }
 
 void bind_self(Thread& t) {

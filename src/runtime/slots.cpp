@@ -27,10 +27,12 @@ void add(OnlineEpoch from, ThreadId t) {
 
 Slot fresh(ThreadId t) {
   const Guard guard(g_lock);
-  const Slot s{g_count++};
+  const Slot s{__atomic_fetch_add(&g_count, 1, __ATOMIC_RELAXED)};
   add({s, 1}, t);
   return s;
 }
+
+uint32_t count() { return __atomic_load_n(&g_count, __ATOMIC_RELAXED); }
 
 void own(OnlineEpoch from, ThreadId t) {
   const Guard guard(g_lock);

@@ -12,6 +12,7 @@ using OnlineEpoch = BasicEpoch<uint64_t, 22>;
 namespace pf::rt::slots {
 
 Slot fresh(ThreadId t);  // nobody had it before
+uint32_t count();        // of slots that somebody has had
 // From this tick on the slot is t's.
 void own(OnlineEpoch from, ThreadId t);
 ThreadId owner(OnlineEpoch e);

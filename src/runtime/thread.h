@@ -20,6 +20,9 @@ struct Table;
 namespace rest {
 struct Notices;
 }
+namespace sleep {
+struct Waiters;
+}
 namespace literace {
 struct Bursts;
 }
@@ -55,6 +58,7 @@ struct ThreadInfo {
   char name[16];
   uintptr_t stack_begin, stack_end, tls_begin, tls_end;
   bool ended, detached, joined, written;  // written: the reader of reports knows of it
+  bool is_live;                           // in the registry
 };
 
 struct PendingSignal {
@@ -126,6 +130,18 @@ struct Thread {
   Slot slot_before_wait;            // its epoch then
   uint32_t clock_before_wait;
   bool has_left_period;  // in which it fell asleep there, and has sampled nothing since
+
+  // Of sleep.h. Others read them.
+  const ThreadInfo* sleeps_until_end_of;
+  const sleep::Waiters *will_sleep_for, *sleeps_for;
+  uint64_t sleeps_for_name;
+
+  // Of past.h. Others read them.
+  uint32_t asleep_at_look;  // guarded by the registry's lock
+  uint32_t until_shown, shows_every;
+  uint64_t shown_at;
+  static constexpr uint32_t kShownSlots = 512;
+  uint32_t shown[kShownSlots];  // up to which tick it knows each slot's thread
 
   // Signals that came while busy, delivered when the runtime leaves.
   uint32_t pending_count;

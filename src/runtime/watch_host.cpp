@@ -494,8 +494,8 @@ void destroy(Thread& child) {
 void acquire(Thread& t, uintptr_t, LockMode) { WatchHost::synchronize(t); }
 void release(Thread& t, uintptr_t, LockMode) { WatchHost::synchronize(t); }
 void wait(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
-void wake(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
-void notify(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
+void wake(Thread& t, uintptr_t, bool) { WatchHost::synchronize(t); }
+void notify(Thread& t, uintptr_t, bool) { WatchHost::synchronize(t); }
 void barrier_enter(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
 void barrier_leave(Thread& t, uintptr_t) { WatchHost::synchronize(t); }
 void post(Thread& t, uintptr_t) { WatchHost::synchronize(t); }

@@ -50,6 +50,7 @@ INSIDE = {
     "gripped": (["unit_tests", "photofinish", "pf_runtime_fasttrack"], "GlanceTest.*", "atomic/(told|handed)|mutex/rwlock_reader"),
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "rest": (["rest_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "*", "sampling/(rest|wait)_"),
+    "past": (["past_tests"], "*", ""),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }

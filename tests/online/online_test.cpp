@@ -42,12 +42,13 @@ uint64_t first_seed() { return from_environment("PF_SEED", 1); }
 struct Config {
   std::string engine, compiler, options;  // as the chain has them, each after a comma
   Guarantee guarantee;
-  bool periods = false;     // traces with sampling marks
-  std::string filter = {};  // in front, as the chain has it
+  bool periods = false;      // traces with sampling marks
+  std::string filter = {};   // in front, as the chain has it
+  std::string setting = {};  // of PHOTOFINISH_OPTIONS
 
   // Of letters and digits.
   std::string name() const {
-    std::string name = filter + engine + "_" + compiler + options;
+    std::string name = filter + engine + "_" + compiler + options + setting;
     std::ranges::replace_if(name, [](char c) { return c == ',' || c == '=' || c == '%' || c == ':'; }, '_');
     return name;
   }
@@ -102,10 +103,10 @@ std::vector<T> read_all(const std::string& path) {
 bool run_player(const Config& config, const Scratch& scratch) {
   const std::string player = std::string(PF_ONLINE_FOLDER) + "/player_" + config.compiler;
   const std::string script = scratch / "script", places = scratch / "places", endings = scratch / "endings";
-  std::vector<std::string> settings = {config.engine == "record" ? "PF_PLAY_ALONE=1" : "PF_PLAY_APART=1",
-                                       "PHOTOFINISH_RUN=" + scratch / "run",
-                                       "PHOTOFINISH_CHAIN=" + config.filter + config.engine + config.options,
-                                       std::string("LD_LIBRARY_PATH=") + PF_RUNTIME_FOLDER + "/" + config.engine};
+  std::vector<std::string> settings = {
+      config.engine == "record" ? "PF_PLAY_ALONE=1" : "PF_PLAY_APART=1", "PHOTOFINISH_RUN=" + scratch / "run",
+      "PHOTOFINISH_CHAIN=" + config.filter + config.engine + config.options, "PHOTOFINISH_OPTIONS=" + config.setting,
+      std::string("LD_LIBRARY_PATH=") + PF_RUNTIME_FOLDER + "/" + config.engine};
   std::vector<char*> environment;
   for (std::string& s : settings) environment.push_back(s.data());
   for (char** e = environ; *e != nullptr; ++e) {
@@ -821,7 +822,11 @@ std::vector<Config> configs() {
         for (const char* all_of_it : {"literace,burst=1000000:", "carisma,rate=100%:"})
           all.push_back({engine, compiler, "", kGuarantees.at(engine), false, all_of_it});
       }
-      if (engine == "fasttrack") all.push_back({engine, compiler, "", only_real_races, false, "carisma,rate=50%:"});
+      if (engine == "fasttrack") {
+        all.push_back({engine, compiler, "", only_real_races, false, "carisma,rate=50%:"});
+        // Whatever happens, what all know by then is forgotten.
+        all.push_back({engine, compiler, "", kGuarantees.at(engine), false, "", "forget=2"});
+      }
       if (engine != "simplelock") continue;
       all.push_back({engine, compiler, ",q=0", every_hybrid_race(one_without_lock)});
       all.push_back({engine, compiler, ",q=2", only_hybrid_races(one_without_lock)});

@@ -19,7 +19,7 @@ __tsan_default_options __tsan_default_suppressions __tsan_on_finalize __tsan_on_
 _ZN6__tsan30OnPotentiallyBlockingRegionEndEv _ZN6__tsan32OnPotentiallyBlockingRegionBeginEv
 __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp
 clock_gettime dl_iterate_phdr dladdr dlopen dlsym dlvsym fflush memcmp strcmp strlen strncmp strrchr strnlen
-pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getstack pthread_exit pthread_getattr_np
+pthread_attr_destroy pthread_attr_getdetachstate pthread_attr_getstack pthread_condattr_getpshared pthread_exit pthread_getattr_np
 pthread_key_create pthread_self pthread_setspecific stdin stdout
 """.split()
 # What other libraries have of their own, since they intercept it.

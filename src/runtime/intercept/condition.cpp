@@ -3,7 +3,9 @@
 
 #include "runtime/intercept/intercept.h"
 #include "runtime/intercept/lock_memory.h"
+#include "runtime/past.h"
 #include "runtime/rest.h"
+#include "runtime/sleep.h"
 
 using namespace pf;
 using namespace pf::rt;
@@ -22,14 +24,16 @@ PF_REAL(pthread_cond_clockwait);
 struct Waiting {
   Thread* thread;
   uintptr_t condition, mutex, pc;
+  bool by_notice = false;  // else it gives up, or is cancelled
 };
 
 void woken(void* p) {
   const auto& w = *static_cast<Waiting*>(p);
   const Scope scope(*w.thread);
   rest::end_wait(*w.thread);
+  sleep::end(*w.thread);
   const CalledAt here(w.pc);
-  host::wake(*w.thread, w.condition);
+  host::wake(*w.thread, w.condition, w.by_notice);
   lock_taken(*w.thread, w.mutex, LockMode::Write, w.pc);
 }
 
@@ -45,20 +49,22 @@ int wait_on(pthread_cond_t* c, pthread_mutex_t* m, uintptr_t pc, Wait wait) {
     host::wait(*t, waiting.condition);
     lock_given_up(*t, waiting.mutex, pc);
     rest::begin_wait(*t, kIsForEver);
+    if (kIsForEver) sleep::begin(*t);
   }
   int result = 0;
   pthread_cleanup_push(&woken, &waiting);
   result = wait();
+  waiting.by_notice = result == 0;
   pthread_cleanup_pop(1);
   return result;
 }
 
-void notify(pthread_cond_t* c, uintptr_t pc) {
+void notify(pthread_cond_t* c, uintptr_t pc, bool all) {
   Thread* t = current();
   if (t == nullptr) return;
   lock_memory::used(*t, c, pc);
   const CalledAt here(pc);
-  host::notify(*t, address_of(c));
+  host::notify(*t, address_of(c), all);
 }
 
 }  // namespace
@@ -73,15 +79,18 @@ PF_EXPORT int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, cloc
   return wait_on<false>(c, m, PF_CALLER_PC, [=] { return real_pthread_cond_clockwait(c, m, clock, until); });
 }
 PF_EXPORT int pthread_cond_signal(pthread_cond_t* c) noexcept {
-  notify(c, PF_CALLER_PC);
+  notify(c, PF_CALLER_PC, false);
   return real_signal(c);
 }
 PF_EXPORT int pthread_cond_broadcast(pthread_cond_t* c) noexcept {
-  notify(c, PF_CALLER_PC);
+  notify(c, PF_CALLER_PC, true);
   return real_broadcast(c);
 }
 PF_EXPORT int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) noexcept {
   const int result = real_init(c, attributes);
+  int shared = PTHREAD_PROCESS_PRIVATE;
+  if (attributes != nullptr) pthread_condattr_getpshared(attributes, &shared);
+  if (shared == PTHREAD_PROCESS_SHARED) past::count_on_nobody();
   if (Thread* t = current(); result == 0 && t != nullptr) lock_memory::made_or_gone(*t, c, PF_CALLER_PC);
   return result;
 }

@@ -7,6 +7,7 @@
 #include "runtime/descriptors.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/literace.h"
+#include "runtime/past.h"
 #include "runtime/rest.h"
 #include "runtime/runtime.h"
 
@@ -201,7 +202,10 @@ int set_action_locked(int number, const struct sigaction* action, struct sigacti
   struct sigaction ours = action != nullptr ? *action : decltype(ours){};
   const Handler old = g_handlers[number];
   const bool keeps_ours = number == SIGTRAP && g_watches_traps;
-  if (action != nullptr && is_function(*action)) rest::expect_interruptions();
+  if (action != nullptr && is_function(*action)) {
+    rest::expect_interruptions();
+    past::expect_handler(number);
+  }
   if (action != nullptr && (keeps_ours || is_function(*action))) {
     g_handlers[number] = {{action->sa_sigaction}, action->sa_flags, action->sa_mask};
     ours.sa_sigaction = &on_signal;

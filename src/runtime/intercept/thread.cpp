@@ -6,10 +6,12 @@
 
 #include "runtime/carisma.h"
 #include "runtime/intercept/intercept.h"
+#include "runtime/past.h"
 #include "runtime/planted.h"
 #include "runtime/registry.h"
 #include "runtime/rest.h"
 #include "runtime/runtime.h"
+#include "runtime/sleep.h"
 
 using namespace pf::rt;
 
@@ -21,6 +23,7 @@ PF_REAL(pthread_tryjoin_np);
 PF_REAL(pthread_timedjoin_np);
 PF_REAL(pthread_clockjoin_np);
 PF_REAL(pthread_detach);
+PF_REAL(pthread_cancel);
 PF_REAL(pthread_setname_np);
 
 constinit pthread_key_t g_key = 0;
@@ -85,12 +88,16 @@ template <class Wait>
 int join_at_last(pthread_t handle, Wait wait) {
   struct Joining {
     Thread& t;
-    ~Joining() { rest::end_join(t); }
+    ~Joining() {
+      sleep::end_join(t);
+      rest::end_join(t);
+    }
   };
   Thread* t = current();
   if (t == nullptr) return wait();
   Thread* child = registry::by_handle(handle);
   rest::begin_join(*t, child);
+  if (child != nullptr) sleep::begin_join(*t, *child->info);
   const Joining until_here{*t};
   return join(*t, child, handle, wait);
 }
@@ -146,6 +153,12 @@ PF_EXPORT int pthread_detach(pthread_t handle) noexcept {
   Thread* child = current() != nullptr ? registry::by_handle(handle) : nullptr;
   if (child != nullptr) registry::detached(*current(), handle);
   return real_pthread_detach(handle);
+}
+
+// Who is cancelled in its sleep was told by nobody what it would have waited for.
+PF_EXPORT int pthread_cancel(pthread_t handle) {
+  past::count_on_nobody();
+  return real_pthread_cancel(handle);
 }
 
 PF_EXPORT int pthread_setname_np(pthread_t handle, const char* name) noexcept {
