@@ -213,7 +213,10 @@ void begin_block(Thread& t, uintptr_t address, uintptr_t size) {
   Host::pass_time(of(t));
   Host::begin_block(of(t), address, size);
 }
-bool is_end_noticed(uintptr_t, uintptr_t) { return true; }
+bool is_end_noticed(uintptr_t, uintptr_t) {
+  if constexpr (Host::kHolds) return self == nullptr || !Host::is_all_known(of(*self));
+  return true;
+}
 void end_block(Thread& t, uintptr_t address, uintptr_t size, uintptr_t pc) {
   if (size == 0 || t.ignore_writes != 0) return;
   const Scope scope(t);

@@ -95,6 +95,8 @@ class OnlineHost {
   static constexpr bool kHolds = kGlances && kSamples;
   // Or, where each is to be told of once in an epoch, locks and atomics do without it, whatever they change.
   static constexpr bool kGrips = kGlances && !kSamples && !OrdersReadsAfterWrites<D, Env>;
+  // Atomics also where more often nothing is to be told of them.
+  static constexpr bool kGripsAtomics = kGrips || kHolds;
 
   // What an atomic did to the history of its memory, if the store can tell without a lock whether something else happened there since.
   static constexpr bool kRemembers = kGrips && requires(const Cell& cell) { Store::stamp(cell); };
@@ -160,9 +162,9 @@ class OnlineHost {
   using Semaphore = Kept<typename D::Semaphore, kSemaphore>;
   using Atomic = Kept<typename D::Atomic, kAtomic>;
   template <class T>
-  static constexpr bool kIsGripped = kGrips && (T::kKind == kLock || T::kKind == kAtomic);
+  static constexpr bool kIsGripped = (kGrips && T::kKind == kLock) || (kGripsAtomics && T::kKind == kAtomic);
   template <class T>
-  using ChangeOf = Change<kIsGripped<T> || (kHolds && T::kKind == kAtomic)>;
+  using ChangeOf = Change<kIsGripped<T>>;
 
   static HostThread& of(Thread& t) { return static_cast<HostThread&>(t); }
 
@@ -253,6 +255,7 @@ class OnlineHost {
   static bool is_spared(HostThread& t, uintptr_t address, uintptr_t size) {
     look_at_period(t);
     if (!kSamples || sampling::is_on(t.period)) return false;
+    if (quiet::are_quiet(t, address, size)) return true;
     for (uintptr_t g = address & ~uintptr_t{7}; g < address + size; g += 8) {
       if (!Store::empty(hot_cell(g))) return false;
     }
@@ -287,11 +290,13 @@ class OnlineHost {
     if (t == nullptr) [[unlikely]]
       return false;
     if constexpr (kSamples) {
-      if (quiet::is_quiet(*t, address)) [[likely]] {
+      const uint8_t block = quiet::look(*t, address);
+      if (block == quiet::kQuiet) [[likely]] {
         ++t->accesses;
         return true;
       }
-      if (t->period != __atomic_load_n(From::shared().period, __ATOMIC_RELAXED)) return false;
+      if (block == quiet::kUntouched || t->period != __atomic_load_n(From::shared().period, __ATOMIC_RELAXED))
+        return false;
     }
     const Cell* cell = &hot_cell(*From::shared().area, address);
     if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
@@ -328,6 +333,7 @@ class OnlineHost {
     if constexpr (kSamples) {
       if (t->period != sampling::period()) [[unlikely]]
         return access_slow<kOp>(*t, address, kSize, pc);
+      if (quiet::look(*t, address) == quiet::kUntouched) return access_slow<kOp>(*t, address, kSize, pc);
       if (!sampling::is_on(t->period) && is_unsampled<kSize>(address)) return look_for_history(*t, address);
     }
     // What the program is about to wait for; after a locked instruction of ours it would be too late to wait for both at once.
@@ -703,7 +709,7 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
-    if constexpr (kGrips) {
+    if constexpr (kGripsAtomics) {
       if (t.tree == nullptr) return atomic_by_grip(t, address, size, op, order, pc, real);
     }
     const depot::Id a = describe(t, pc, packed(op, size));
@@ -740,7 +746,7 @@ class OnlineHost {
     pass_time(t);
     const Scope scope(t);
     [[maybe_unused]] const typename ExchangeOf<OnlineHost, OrdersLibraries<D>>::Type exchange(t, address);
-    if constexpr (kGrips) {
+    if constexpr (kGripsAtomics) {
       if (bool done = false; t.tree == nullptr && make_settled(t, address, Op::AtomicRmw, success, real, done)) {
         report(t, tell_once(t, address, size, done ? Op::AtomicRmw : Op::AtomicLoad, pc));
         return done;
@@ -826,6 +832,9 @@ class OnlineHost {
   static bool is_block_known(const HostThread& t, uintptr_t address, uintptr_t size) {
     return kHolds && rest::is_on() && is_quiet(t, address, size);
   }
+
+  // Of all memory, so that not even where a block ends matters: a later report of it says where it was allocated.
+  static bool is_all_known(const HostThread& t) { return rest::is_on() && is_still_between(t) && quiet::is_at_rest(t); }
 
   static void begin_block(HostThread& t, uintptr_t address, uintptr_t size) {
     if (is_block_known(t, address, size)) return;
@@ -948,7 +957,7 @@ class OnlineHost {
       const Atomic* object = glance.object();
       if (object == nullptr || is_settled(t, *object, Op::AtomicLoad, order)) {
         value = real();
-        if (glance.holds()) return true;
+        if (held(t, glance)) return true;
         continue;
       }
       const typename D::Atomic copy = object->state;
@@ -973,6 +982,7 @@ class OnlineHost {
       const Hold hold(glance);
       if (!hold) continue;
       value = real();
+      if constexpr (kSamples) t.env.clock_operation(false);
       return true;
     }
     return false;
@@ -1119,6 +1129,7 @@ class OnlineHost {
   template <class F>
   [[gnu::always_inline]] static void in_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     Cell& cell = cells(chunk(begin))[granule_index(begin)];
+    if constexpr (kSamples) quiet::be_touched(t, &cell, begin);
     in_block(t, cell, begin, [&]() __attribute__((always_inline)) {
       f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
     });
@@ -1132,6 +1143,7 @@ class OnlineHost {
       const uintptr_t block_end = (from | (owners::kBlockBytes - 1)) + 1;
       to = block_end < end ? block_end : end;
       Cell* cell = &cells(chunk(from))[granule_index(from)];
+      if constexpr (kSamples) quiet::be_touched(t, cell, from);
       in_block(t, *cell, from, [&]() __attribute__((always_inline)) {
         for (uintptr_t g = from & ~uintptr_t{7}; g < to; g += 8, ++cell)
           f(*cell, mask_in(g, begin, end), g < begin ? begin : g);

@@ -15,10 +15,12 @@ struct Block {
 static_assert(sizeof(Block) * (uintptr_t{1} << kChunkBits) / kBlock <= kBlocksBytes);
 
 constinit uint8_t g_counts[kBytes] = {};          // blocks with history; kMany: once that many, for ever
-constinit uint8_t g_in_period[kBytes] = {};       // all ones, from the first period on
+constinit uint8_t g_in_period[kBytes] = {};       // untouched or not, from the first period on
 constinit const uint8_t* g_of_blocks = g_counts;  // what threads see that have no rest of their own
 constinit SpinLock g_lock;
-constexpr uint8_t kMany = 0xFF;
+constinit uint32_t g_recording = 0;  // threads; guarded by g_lock
+constexpr uint8_t kTouched = 1, kMany = 0xFE;
+static_assert(kMany != kUntouched);
 constexpr unsigned kLooks = 8, kMaxPatience = 9;
 
 Block& block(uintptr_t address) {
@@ -37,11 +39,11 @@ void show(const uint8_t* of_blocks) {
 
 void disturb_block(uintptr_t address) {
   Block& b = block(address);
-  if (__atomic_load_n(&b.has_history, __ATOMIC_RELAXED)) return;
+  if (__atomic_load_n(&b.has_history, __ATOMIC_ACQUIRE)) return;
   const Guard guard(g_lock);
   if (b.has_history) return;
-  __atomic_store_n(&b.has_history, true, __ATOMIC_RELAXED);
   count(address, 1);
+  __atomic_store_n(&b.has_history, true, __ATOMIC_RELEASE);  // then others need not count it
 }
 
 }  // namespace
@@ -59,15 +61,30 @@ bool may_have_history(uintptr_t address) {
 
 void set_period(bool on) {
   if (on && g_in_period[0] == 0) {
-    for (uint8_t& byte : g_in_period) byte = 1;
+    for (uint8_t& byte : g_in_period) byte = kUntouched;
   }
   show(on ? g_in_period : g_counts);
 }
 
 void set_rest() { show(g_nothing); }
 
+void touch(void* cell, uintptr_t address) {
+  rt::touch(cell);
+  rt::touch(&block(address));
+  __atomic_store_n(&g_in_period[address / kBlock % kBytes], kTouched, __ATOMIC_RELAXED);
+}
+
+void begin_recording() {
+  const Guard guard(g_lock);
+  ++g_recording;
+}
+void end_recording() {
+  const Guard guard(g_lock);
+  --g_recording;
+}
+void start_in_child(bool records) { g_recording = records ? 1 : 0; }
+
 void disturb(uintptr_t address) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // the granule, then the flag
   disturb_block(address);
   if (address % kBlock < kLongestAccess && address >= kBlock) disturb_block(address - kBlock);
 }
@@ -83,23 +100,19 @@ bool begin_search(uintptr_t address) {
   g_lock.lock();
   Block& b = block(address);
   __atomic_store_n(&b.looks, 0, __ATOMIC_RELAXED);
-  if (!b.has_history) {
-    g_lock.unlock();
-    return false;
-  }
-  __atomic_store_n(&b.has_history, false, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // the flag, then the granules
-  return true;
+  if (b.has_history && g_recording == 0) return true;
+  g_lock.unlock();
+  return false;
 }
 
 void end_search(uintptr_t address, bool has_history) {
   Block& b = block(address);
   if (has_history) {
-    __atomic_store_n(&b.has_history, true, __ATOMIC_RELAXED);
     const unsigned patience = b.patience + 1U;
     __atomic_store_n(&b.patience, static_cast<uint8_t>(patience < kMaxPatience ? patience : kMaxPatience),
                      __ATOMIC_RELAXED);
   } else {
+    __atomic_store_n(&b.has_history, false, __ATOMIC_RELAXED);
     count(address, -1);
     __atomic_store_n(&b.patience, 0, __ATOMIC_RELAXED);
   }

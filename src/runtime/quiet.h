@@ -2,14 +2,17 @@
 // has nothing to record and nothing to race with, and this is known from one byte, without its thread, its cell or its chunk.
 //
 //   Thread::quiet_blocks ─▶ ┌ byte of block 0 ┬ of block 1 ┬ …   blocks whose numbers end alike share one; 0: none of them has history
-//                           └ in a period: all ones; for who knows all that was sampled (rest.h): all zero
+//                           └ in a period: none is 0; for who knows all that was sampled (rest.h): all zero
 //
 // A block, of 256 bytes, has history while one of its granules, or of the 16 bytes behind it, has: so a byte answers for every access that
 // begins in the block. Granules get history in a period, and lose it one by one later; so a block that is looked at in vain again and
 // again is searched, and let go when nothing is left.
 //
-// Whoever gave a granule history then looks for the flag of its block; whoever takes a flag away then looks at all granules, before
-// the byte changes. One of them sees what the other did, so a byte of 0 is never wrong about what came before.
+// Whoever gave a granule history then looks for the flag of its block. It does so without a fence, for a flag is taken away only while
+// nobody may give anything history: so a byte of 0 is never wrong about what came before.
+//
+// To read memory of ours before it was ever written is to be given a page of zeros, which the first write takes away again, from all
+// processors at once: that costs as much as hundreds of accesses. So in a period the bytes tell what was never written, too.
 #pragma once
 #include "runtime/chunks.h"
 #include "runtime/thread.h"
@@ -21,11 +24,15 @@ inline constexpr uintptr_t kBlock = uintptr_t{1} << kHistoryBlockBits;
 inline constexpr uintptr_t kLongestAccess = 16;
 extern const uint8_t g_nothing[kBytes];
 
-// Hot: two loads, one compare.
-[[gnu::always_inline]] inline bool is_quiet(const Thread& t, uintptr_t address) {
+// What a byte is.
+enum : uint8_t { kQuiet = 0, kUntouched = 0xFF };
+
+[[gnu::always_inline]] inline uint8_t look(const Thread& t, uintptr_t address) {
   const uint8_t* of_blocks = __atomic_load_n(&t.quiet_blocks, __ATOMIC_RELAXED);
-  return __atomic_load_n(&of_blocks[address / kBlock % kBytes], __ATOMIC_RELAXED) == 0;
+  return __atomic_load_n(&of_blocks[address / kBlock % kBytes], __ATOMIC_RELAXED);
 }
+// Hot: two loads, one compare.
+[[gnu::always_inline]] inline bool is_quiet(const Thread& t, uintptr_t address) { return look(t, address) == kQuiet; }
 
 // The same of any number of bytes.
 inline bool are_quiet(const Thread& t, uintptr_t address, uintptr_t size) {
@@ -48,13 +55,24 @@ inline bool is_at_rest(const Thread& t) { return __atomic_load_n(&t.quiet_blocks
 // A new thread; once others can find it.
 void be_seen_by(Thread& t);
 
+// In a period: writes to the cell of the address, and leaves it as it is, if its block was untouched.
+[[gnu::noinline]] void touch(void* cell, uintptr_t address);
+[[gnu::always_inline]] inline void be_touched(const Thread& t, void* cell, uintptr_t address) {
+  if (look(t, address) == kUntouched) [[unlikely]]
+    touch(cell, address);
+}
+
+// The thread may give granules history from now on, or does so no more (rest.h).
+void begin_recording();
+void end_recording();
+void start_in_child(bool records);
 // The granule at the address has history now.
 void disturb(uintptr_t address);
 
 // An access found none in a block that is not quiet. Whether that was often enough for a search.
 bool is_worth_a_search(uintptr_t address);
 
-// Takes the block's flag; false: it has none. Then the search, and either of the others. One search at a time.
+// Whether the block may lose its flag: then the search, and its end. One search at a time, and nobody begins to record meanwhile.
 bool begin_search(uintptr_t address);
 void end_search(uintptr_t address, bool has_history);
 

@@ -20,7 +20,8 @@ struct Sampled {
 };
 constinit Pieces<Sampled, 12, 1U << 20> g_sampled;
 constinit uint32_t g_slots = 0;
-constinit uint32_t g_generation = 1;  // of the latest clocks; a thread knows of none at first
+constexpr uint32_t kNothingSampled = 1;
+constinit uint32_t g_generation = kNothingSampled;  // of the latest clocks; a thread knows of none at first
 constinit uint32_t g_rests = 0;
 constinit SpinLock g_lock;
 
@@ -136,11 +137,13 @@ void end() {
 }
 
 void may_sample() {
+  quiet::begin_recording();
   const Guard guard(g_lock);
   ++g_sampling;
 }
 
 void samples_no_more(OnlineEpoch latest, bool has_sampled) {
+  quiet::end_recording();
   const Guard guard(g_lock);
   --g_sampling;
   if (has_sampled) raise(latest);
@@ -204,6 +207,7 @@ bool leave_period(Thread& t) {
 void begin_wait(Thread& t, bool is_for_ever) {
   const Notices* notices = std::exchange(t.will_await, nullptr);
   if (!g_allowed || !is_for_ever || notices == nullptr) return;
+  if (!__atomic_load_n(&g_sleepers_count, __ATOMIC_RELAXED)) return;  // a handler may sample
   if ((t.period & 1) == 0 || leave_period(t)) __atomic_store_n(&t.awaits, notices, __ATOMIC_RELEASE);
 }
 
@@ -220,12 +224,24 @@ void be_interrupted(Thread& t) {
   if (t.joins != nullptr || t.awaits != nullptr) forget_knowledge(t);
 }
 
-void expect_interruptions() {
-  if (!__atomic_exchange_n(&g_sleepers_count, false, __ATOMIC_SEQ_CST)) return;
-  sampling::end_rest();
+namespace {
+
+// A rest from before that counts on nobody's sleep.
+bool is_anything_sampled() {
+  const Guard guard(g_lock);
+  return g_generation != kNothingSampled;
 }
 
-void start_in_child(bool samples) { g_sampling = samples ? 1 : 0; }
+}  // namespace
+
+void expect_interruptions() {
+  if (__atomic_exchange_n(&g_sleepers_count, false, __ATOMIC_SEQ_CST) && is_anything_sampled()) sampling::end_rest();
+}
+
+void start_in_child(bool samples) {
+  g_sampling = samples ? 1 : 0;
+  quiet::start_in_child(samples);
+}
 
 // Who was not there, or was not found to know, when there was rest, has been told by nobody since of what all knew then. It is known now.
 void forget_knowledge(Thread& t) {

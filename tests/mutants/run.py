@@ -51,6 +51,7 @@ INSIDE = {
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "rest": (["rest_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "*", "sampling/(rest|wait)_"),
     "past": (["past_tests"], "*", ""),
+    "quiet": (["quiet_tests"], "*", ""),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }

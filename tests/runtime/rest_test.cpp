@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@ std::vector<std::unique_ptr<Thread>> g_live;
 uint32_t g_announced = 0;
 std::function<void()> g_at_visit = [] {};
 bool g_no_memory_matters = false;
+int g_recording = 0;
 
 }  // namespace
 
@@ -40,6 +42,9 @@ void for_each(void (*f)(Thread&, void*), void* argument) {
 namespace quiet {
 constinit const uint8_t g_nothing[kBytes] = {};
 void set_rest() { g_no_memory_matters = true; }
+void begin_recording() { ++g_recording; }
+void end_recording() { --g_recording; }
+void start_in_child(bool) {}
 }  // namespace quiet
 
 namespace sampling {
@@ -131,6 +136,34 @@ class Rest : public testing::Test {
   Thread *sampler_ = nullptr, *other_ = nullptr;
 };
 
+// The first test: nothing was sampled yet. In a process of its own, since handlers are expected for good.
+TEST(RestAtStart, CountsOnNobodysSleep) {
+  sys::register_barrier_on_all_threads();
+  allow({});
+  begin_at_start();
+  const auto has_rest_after_a_handler = [] {
+    expect_interruptions();
+    return is_on();
+  };
+  EXPECT_EXIT(std::exit(has_rest_after_a_handler() ? 0 : 1), testing::ExitedWithCode(0), "");
+  end();
+}
+
+// The second: who is in the first period of all knows no less than the others, by count.
+TEST(RestAtStart, IsNotFoundInTheFirstPeriod) {
+  g_live.push_back(std::make_unique<Thread>());
+  Thread& t = *g_live.back();
+  ++sampling::g_period;
+  forget_knowledge(t);
+  may_sample();
+  t.period = sampling::period();
+  ++sampling::g_period;  // which it has not left
+  seek(t);
+  EXPECT_FALSE(is_on());
+  t.period = sampling::period();
+  samples_no_more({}, false);
+}
+
 TEST_F(Rest, WhenAllKnow) {
   end_period();
   EXPECT_FALSE(is_found());
@@ -145,6 +178,17 @@ TEST_F(Rest, NotWhileSomebodyIsInThePeriod) {
   EXPECT_FALSE(is_found());
   leave_period(*sampler_, true);
   EXPECT_TRUE(is_found());
+}
+
+TEST_F(Rest, WhoMayRecordIsKnown) {
+  const int all = g_recording;
+  Notices notices{};
+  fall_asleep(*other_, notices);
+  EXPECT_EQ(g_recording, all - 1);
+  end_wait(*other_);
+  EXPECT_EQ(g_recording, all);
+  end_period();
+  EXPECT_EQ(g_recording, all - 2);
 }
 
 TEST_F(Rest, NotBeforeWhoWasCreatedHasBegun) {
@@ -191,6 +235,22 @@ TEST_F(Rest, WhoWillBeNotifiedIsNotInTheWay) {
   EXPECT_FALSE(knows(sleeper, sampled));
   end_wait(sleeper);
   EXPECT_TRUE(knows(sleeper, sampled));
+}
+
+TEST_F(Rest, IsOverWhenWhoSleepsMayBeInterrupted) {
+  Notices notices{};
+  Thread& sleeper = new_thread();
+  sleeper.period = 0;
+  end_period();
+  tell(*other_, *sampler_);
+  fall_asleep(sleeper, notices);
+  ASSERT_TRUE(is_found());
+  const auto has_rest_after_a_handler = [] {
+    expect_interruptions();
+    return is_on() || is_found();
+  };
+  EXPECT_EXIT(std::exit(has_rest_after_a_handler() ? 1 : 0), testing::ExitedWithCode(0), "");
+  end_wait(sleeper);
 }
 
 TEST_F(Rest, WhoWaitsForATimeIs) {
