@@ -436,8 +436,8 @@ class OnlineHost {
     const Deed deed = deed_of(of(t), pc, what);
     const auto visit = [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (!kIsNew && same_epoch<kOp>(of(t), cell, mask)) return;
-      if (kIsNew || !is_done_at_once<kOp>(of(t), cell, deed.to(mask), id))
-        access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
+      const bool is_done = !kIsNew && is_done_at_once<kOp>(of(t), cell, deed.to(mask), id);
+      if (!is_done) access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
       note_history(of(t), cell, at);
     };
     if constexpr (kIsNew) {
@@ -1109,7 +1109,7 @@ class OnlineHost {
   [[gnu::always_inline]] static void in_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     Cell& cell = cells(chunk(begin))[granule_index(begin)];
     in_block(t, cell, begin, [&]() __attribute__((always_inline)) {
-      f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
+      f(cell, static_cast<uint8_t>(((1U << size) - 1) << (begin & 7)), begin);
     });
   }
   template <class F>
