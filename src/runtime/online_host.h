@@ -1109,7 +1109,8 @@ class OnlineHost {
   [[gnu::always_inline]] static void in_granule(HostThread& t, uintptr_t begin, uintptr_t size, F&& f) {
     Cell& cell = cells(chunk(begin))[granule_index(begin)];
     in_block(t, cell, begin, [&]() __attribute__((always_inline)) {
-      f(cell, static_cast<uint8_t>(((1U << size) - 1) << (begin & 7)), begin);
+      // NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift): 1 to 8 bytes, as the analyzer cannot tell from addresses
+      f(cell, static_cast<uint8_t>((0xFFU >> (8 - size)) << (begin & 7)), begin);
     });
   }
   template <class F>
