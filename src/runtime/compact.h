@@ -281,13 +281,13 @@ class CompactStore {
   }
   static groups::Code code(uint64_t mark) { return static_cast<groups::Code>(mark >> kAccessBit); }
   // Two marks of one thread, epoch and kind as one; 0 if that cannot be.
-  static uint64_t merged(uint64_t mark, uint64_t with) {
-    if (!Form::may_be_one(code(mark), code(with))) return 0;
+  static uint64_t merged(uint64_t one, uint64_t other) {
+    if (!Form::may_be_one(code(one), code(other))) return 0;
     const groups::Code both =
-        groups::combine(code(mark), static_cast<uint8_t>(mark), code(with), static_cast<uint8_t>(with));
+        groups::combine(code(one), static_cast<uint8_t>(one), code(other), static_cast<uint8_t>(other));
     if (both == groups::kNone) return 0;
-    Form::note_one(code(mark), both);
-    return uint64_t{both} << kAccessBit | (mark & kSameMark) | ((mark | with) & kBytes);
+    Form::note_one(code(one), both);
+    return uint64_t{both} << kAccessBit | (one & kSameMark) | ((one | other) & kBytes);
   }
 
   static bool is_readers(uint64_t word) { return (word & (kFlag | kWrite)) == (kFlag | kWrite); }

@@ -29,7 +29,7 @@ void for_each_module(F f) {
     if (m.tables.symbols != nullptr) (*static_cast<F*>(argument))(m);
     return 0;
   };
-  dl_iterate_phdr(visit, &f);
+  dl_iterate_phdr(visit, static_cast<void*>(&f));
 }
 
 // f(name, address) for each function that others can be bound to, of its default version.

@@ -37,10 +37,10 @@ struct Options {
   uint64_t burst = 0;  // 0: no such filter
   // carisma's:
   bool carisma = false;
+  bool has_filter_seed = false;
   CarismaLaw law;
   uint64_t depth = 1;
   uint64_t filter_seed = 0;  // of either
-  bool has_filter_seed = false;
   // pacer's:
   uint64_t rate = known_rate("3%"), period = 4000, seed = 0;
   bool has_rate = false;
@@ -58,9 +58,9 @@ struct Options {
   bool record_values = true;
   // Of calls into code without instrumentation (library_calls.h):
   Libraries libraries = Libraries::Unseen;
-  Patterns known_libraries, stateless_libraries;
   bool reach_cache = true;     // 0 is for measuring what it saves
   bool show_suspects = false;  // what only such calls may order is told of, not just counted
+  Patterns known_libraries, stateless_libraries;
 };
 extern Options g_options;
 

@@ -81,7 +81,7 @@ void enlist(Thread& t) {
   const uint32_t number = __atomic_add_fetch(&g_last, 1, __ATOMIC_SEQ_CST);
   if (number >= kMaxThreads) return;
   t.number = number;
-  __atomic_exchange_n(&g_threads[number], &t, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&g_threads[number], &t, __ATOMIC_SEQ_CST);
 }
 
 void consider(Thread& t, Block& block) {

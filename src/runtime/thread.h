@@ -94,6 +94,7 @@ struct Thread {
   bool is_announced;            // created, but not running yet: others cannot find it
   bool is_outside;              // in code without instrumentation, as far as is known (library_calls.h)
   bool at_rest;                 // makes an operation that began at rest (rest.h); signals wait
+  bool keeps_samples;           // joins with something that it told nobody of (rest.h); others read it
 
   // Of owners.h.
   const owners::Block* at_work;  // where it changes histories; others read it
@@ -105,6 +106,7 @@ struct Thread {
   literace::Bursts* bursts;  // likewise
   library::Calls* library;   // null while it never called into a library
   uint32_t library_depth;    // calls into libraries that are under way
+  uint32_t work;             // units that sampling.h was not told yet
   uint64_t dropped;          // accesses, by sampler.h
   uint64_t atomics;          // of the accesses: they are never dropped
   depot::Id locks;           // the held locks as a chain; valid while !locks_changed
@@ -115,15 +117,13 @@ struct Thread {
   Thread* next;  // in the registry, guarded by its lock
   Thread* previous;
   uint64_t events;                  // synchronization seen
-  uint32_t work;                    // units that sampling.h was not told yet
   uint64_t sampled, sampled_since;  // accesses in periods that are over; what `accesses` was when this one began
   uintptr_t caller;                 // of the outermost intercepted function, 0 outside of one
 
   // Of rest.h. Others read them.
   uint32_t knows_of;                // the generation of samples that it was found to know all of; 0: none
   uint32_t rests;                   // that it was told of
-  const Thread* joins;              // whose end it waits for in pthread_join,
-  bool keeps_samples;               // with something that it told nobody of
+  const Thread* joins;              // whose end it waits for in pthread_join
   const rest::Notices* awaits;      // of the condition it waits for,
   const rest::Notices* will_await;  // or is about to
   uint32_t notices_before;          // that it did

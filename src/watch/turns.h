@@ -21,8 +21,9 @@ class Turn {
   // It was looked at, and there is nothing to do until then. How many executions went by since the last time.
   uint32_t wait(uint64_t now, uint64_t until) {
     const uint64_t passed = now - looked_, went_by = length_;
-    const uint64_t fitting = until > now && passed != 0 ? (went_by + 1) * ((until - now) / 2) / passed : 0;
-    left_ = length_ = static_cast<uint32_t>(looked_ == 0 ? 0 : fitting < kMost ? fitting : kMost);
+    const bool is_known = looked_ != 0 && until > now && passed != 0;
+    const uint64_t fitting = is_known ? (went_by + 1) * ((until - now) / 2) / passed : 0;
+    left_ = length_ = static_cast<uint32_t>(fitting < kMost ? fitting : kMost);
     looked_ = now;
     return static_cast<uint32_t>(went_by);
   }
@@ -39,7 +40,8 @@ class Rest {
   uint64_t until() const { return __atomic_load_n(&until_, __ATOMIC_RELAXED); }
   void begin(uint64_t now, uint64_t longest) {
     const uint64_t before = __atomic_load_n(&length_, __ATOMIC_RELAXED);
-    const uint64_t length = before == 0 ? kShortest : 2 * before < longest ? 2 * before : longest;
+    const uint64_t doubled = 2 * before < longest ? 2 * before : longest;
+    const uint64_t length = before == 0 ? kShortest : doubled;
     __atomic_store_n(&length_, length, __ATOMIC_RELAXED);
     __atomic_store_n(&until_, now + length, __ATOMIC_RELAXED);
   }

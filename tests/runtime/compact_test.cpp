@@ -64,7 +64,7 @@ class Byte {
   std::set<Moment> met(Op op, const Actor& t) const {
     std::set<Moment> met;
     if (write_.second != 0 && !t.comes_after(write_)) met.insert(write_);
-    for (const Moment m : reads_) {
+    for (const Moment& m : reads_) {
       if (op != Op::Read && !t.comes_after(m)) met.insert(m);
     }
     return met;
@@ -183,7 +183,7 @@ class Game {
       if ((bytes >> i & 1) == 0) continue;
       const Byte& b = granules_[granule][i];
       is_known = is_known && b.is_same_epoch(kOp, t);
-      for (const Moment m : b.met(kOp, t)) expected.insert({i, m});
+      for (const Moment& m : b.met(kOp, t)) expected.insert({i, m});
     }
     const Store::Cell& cell = cells()[granule];
     if ((kOp != Op::Free && Store::same_epoch<kOp>(cell, bytes, t.now)) ||

@@ -3,11 +3,15 @@
 // enough for the others to rest.
 // RUN: %cxx -O1 %s -o %t && %with pacer,rate=0,period=1 %race %t | %FileCheck %s --implicit-check-not=race:
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "order.h"
 #include "sampling/sampled.h"
 
+constexpr unsigned kBytes = 4096;
+
 alignas(4096) long unlearnt, untold, counted;
+long* block;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void synchronize() {
@@ -23,6 +27,7 @@ void* work(void*) {
   synchronize();
   untold = 2;                                              // CHECK-DAG: race: write-write on global untold
   use(__atomic_fetch_add(&counted, 1, __ATOMIC_RELAXED));  // CHECK-DAG: race: write-write on global counted
+  free(block);                                             // CHECK-DAG: race: write-free on freed heap block
   return nullptr;
 }
 
@@ -34,11 +39,12 @@ int main() {
         unlearnt = 1;
       },
       [] { unlearnt = 2; });  // CHECK-DAG: race: write-write on global unlearnt
+  block = static_cast<long*>(malloc(kBytes));
   pthread_t worker;
   pthread_create(&worker, nullptr, &work, nullptr);
   AnnotateSampling(__FILE__, __LINE__, 1);
-  untold = counted = 1;
+  untold = counted = block[0] = 1;
   order_done(1);
   pthread_join(worker, nullptr);
 }
-// CHECK: 3 races in
+// CHECK: 4 races in
