@@ -133,16 +133,6 @@ TEST_F(Quiet, WhatIsTouchedIsMappedOnce) {
   munmap(cell, kBytes);
 }
 
-TEST(Tables, PagesAreMappedOnce) {
-  static Table<uint64_t, 16> table;
-  const uint64_t& place = table[40000];
-  const long before = faults();
-  EXPECT_EQ(__atomic_load_n(&place, __ATOMIC_RELAXED), 0U);
-  __atomic_store_n(&table[40001], 7, __ATOMIC_RELAXED);
-  EXPECT_EQ(faults(), before);
-  EXPECT_EQ(table[40001], 7U);
-}
-
 }  // namespace
 }  // namespace quiet
 }  // namespace pf::rt
