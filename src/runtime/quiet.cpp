@@ -48,7 +48,7 @@ void disturb_block(uintptr_t address) {
 
 }  // namespace
 
-constinit const uint8_t g_nothing[kBytes] = {};
+constinit uint8_t g_nothing[kBytes] = {};
 
 void be_seen_by(Thread& t) {
   const uint8_t* const of_blocks = __atomic_load_n(&g_of_blocks, __ATOMIC_RELAXED);

@@ -22,7 +22,8 @@ namespace pf::rt::quiet {
 inline constexpr uintptr_t kBytes = uintptr_t{1} << 18;
 inline constexpr uintptr_t kBlock = uintptr_t{1} << kHistoryBlockBits;
 inline constexpr uintptr_t kLongestAccess = 16;
-extern const uint8_t g_nothing[kBytes];
+// Never written. No constant, for those are pages of a file: these are all the one page of zeros, and take no more of the caches than that.
+extern uint8_t g_nothing[kBytes];
 
 // What a byte is.
 enum : uint8_t { kQuiet = 0, kUntouched = 0xFF };

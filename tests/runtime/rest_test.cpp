@@ -40,7 +40,7 @@ void for_each(void (*f)(Thread&, void*), void* argument) {
 }  // namespace registry
 
 namespace quiet {
-constinit const uint8_t g_nothing[kBytes] = {};
+constinit uint8_t g_nothing[kBytes] = {};
 void set_rest() { g_no_memory_matters = true; }
 void begin_recording() { ++g_recording; }
 void end_recording() { --g_recording; }
