@@ -430,7 +430,8 @@ class CompactStore {
         }
       }
       if (((word ^ mark) & kSameMark) != 0) {
-        if ((word & kFlag) != 0 || !is_past(word)) words.at[count++] = word;
+        words.at[count] = word;
+        count += is_past(word) ? 0 : 1;
         continue;
       }
       mark = ((word ^ mark) & ~kBytes) == 0 ? word | mark : merged(word, mark);
@@ -467,10 +468,11 @@ class CompactStore {
     fresh.mark[1] = word;
     return has_room;
   }
-  // Of a mark: nothing can race with it any more.
+  // Nothing can race with it any more. Of sets this is not asked.
   [[gnu::always_inline]] static bool is_past(uint64_t mark) {
     const auto clock = static_cast<past::Clock>(mark >> kClockBit & ((1U << kClockBits) - 1));
-    return past::is_common(static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1)), clock);
+    const auto slot = static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1));
+    return (mark & kFlag) == 0 && past::is_common(slot, clock);
   }
   // All that the word is of comes before what t does now.
   [[gnu::always_inline]] static bool is_ordered(uint64_t word, const typename D::Thread& t) {

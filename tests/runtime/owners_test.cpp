@@ -80,7 +80,12 @@ Work work(Thread& t, Blocks& blocks, uint64_t seed) {
   return done;
 }
 
-TEST_F(Owners, NothingIsLost) {
+// All threads at once: how they counted, and how often a block was owned and is everybody's again.
+struct Round {
+  uint64_t counted = 0, all = 0, alone = 0, changed_hands = 0;
+};
+
+Round play() {
   const auto blocks = std::make_unique<Blocks>();
   std::vector<Work> done(kThreads);
   std::vector<std::thread> running;
@@ -88,17 +93,29 @@ TEST_F(Owners, NothingIsLost) {
     running.emplace_back([&, i, &t = new_thread()] { done[i] = work(t, *blocks, i); });
   for (auto& r : running) r.join();
 
-  uint64_t counted = 0, all = 0, alone = 0, changed_hands = 0;
-  for (const uint64_t c : blocks->counts) counted += c;
-  for (const Block& b : blocks->at) changed_hands += b.since != 0 && b.owner == Block::kEverybody ? 1 : 0;
+  Round round;
+  for (const uint64_t c : blocks->counts) round.counted += c;
+  for (const Block& b : blocks->at) round.changed_hands += b.since != 0 && b.owner == Block::kEverybody ? 1 : 0;
   for (const Work& w : done) {
-    all += w.all;
-    alone += w.alone;
+    round.all += w.all;
+    round.alone += w.alone;
   }
-  EXPECT_EQ(counted, all);
-  EXPECT_GT(alone, all / 100) << "nobody came to own anything";
-  EXPECT_LT(alone, all);
-  EXPECT_GT(changed_hands, 0U);
+  return round;
+}
+
+// On a busy machine, who wants to own something may be told for long that it took too much time already.
+TEST_F(Owners, NothingIsLost) {
+  constexpr unsigned kPatience = 30;
+  bool was_somebody_alone = false, has_changed_hands = false;
+  for (unsigned i = 0; i < kPatience && !(was_somebody_alone && has_changed_hands); ++i) {
+    const Round round = play();
+    ASSERT_EQ(round.counted, round.all);
+    EXPECT_LT(round.alone, round.all);
+    was_somebody_alone |= round.alone > round.all / 100;
+    has_changed_hands |= round.changed_hands > 0;
+  }
+  EXPECT_TRUE(was_somebody_alone);
+  EXPECT_TRUE(has_changed_hands);
 }
 
 TEST_F(Owners, NobodyIsAloneWhileAnotherIsAtWork) {

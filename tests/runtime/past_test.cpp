@@ -319,6 +319,16 @@ TEST_F(TwoThreads, who_was_not_the_one_to_wake_up_sleeps_on) {
   EXPECT_EQ(look(), 5U);
 }
 
+TEST_F(TwoThreads, where_all_are_notified_nobody_sleeps_on) {
+  Actor third;
+  sleep::expect(other_.thread, waiters_);
+  sleep::begin(other_.thread);
+  sleep::expect(third.thread, waiters_);
+  sleep::notify(waiters_, true);
+  sleep::wake(third.thread, waiters_, true);
+  EXPECT_EQ(look(), 0U);
+}
+
 TEST_F(TwoThreads, who_gave_up_was_perhaps_not_the_one) {
   Actor third;
   sleep::expect(other_.thread, waiters_);
