@@ -50,7 +50,7 @@ INSIDE = {
     "gripped": (["unit_tests", "photofinish", "pf_runtime_fasttrack"], "GlanceTest.*", "atomic/(told|handed)|mutex/rwlock_reader"),
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "rest": (["rest_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "*", "sampling/(rest|wait)_"),
-    "past": (["past_tests"], "*", ""),
+    "past": (["past_tests", "photofinish", "pf_runtime_fasttrack"], "*", "signal/sleeper_"),
     "quiet": (["quiet_tests"], "*", ""),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
