@@ -313,6 +313,20 @@ TEST_F(Rest, NewsThatANotificationHadAreOfThen) {
   EXPECT_TRUE(is_found());
 }
 
+TEST_F(Rest, WhoMayBeInterruptedDoesNotLeaveThePeriodInItsSleep) {
+  Notices notices{};
+  Thread& sleeper = new_thread();
+  see_period(sleeper);
+  const auto leaves = [&] {
+    expect_interruptions();
+    fall_asleep(sleeper, notices);
+    return sleeper.has_left_period;
+  };
+  EXPECT_EXIT(std::exit(leaves() ? 1 : 0), testing::ExitedWithCode(0), "");
+  end_period();
+  leave_period(sleeper, false);
+}
+
 TEST_F(Rest, WhoFellAsleepInThePeriodHasLeftIt) {
   Notices notices{};
   Thread& sleeper = new_thread();
