@@ -119,9 +119,10 @@ struct HappensBefore {
 
   static Epoch epoch(const Thread& t) { return {t.slot, t.now}; }
 
-  // Hot: one compare when e is t's own, else two loads and a compare.
   // The last tick of a slot that comes before what t does now.
   static Clock known(const Thread& t, Slot s) { return s == t.slot ? t.now - 1 : t.known.get(s); }
+
+  // Hot: one compare when e is t's own, else two loads and a compare.
   static bool ordered(Epoch e, const Thread& t) { return e.slot() == t.slot || t.known.covers(e); }
 
   // An access of t meets an earlier one that conflicts with it.

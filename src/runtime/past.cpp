@@ -7,7 +7,6 @@
 #include "runtime/sleep.h"
 
 namespace pf::rt::past {
-
 namespace {
 
 constinit bool g_sleepers_count = true;

@@ -1,7 +1,6 @@
 #include "runtime/sleep.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace pf::rt::sleep {
 namespace {

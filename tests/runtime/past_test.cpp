@@ -279,7 +279,17 @@ class TwoThreads : public testing::Test {
     past::look(knows_.thread);
     return g_common[1];
   }
-  Actor knows_, other_;
+  void put_other_to_sleep() {
+    sleep::expect(other_.thread, waiters_);
+    sleep::begin(other_.thread);
+  }
+  void notify_two_of_whom_one_wakes(bool all, bool by_notice) {
+    put_other_to_sleep();
+    sleep::expect(third_.thread, waiters_);
+    sleep::notify(waiters_, all);
+    sleep::wake(third_.thread, waiters_, by_notice);
+  }
+  Actor knows_, other_, third_;
   sleep::Waiters waiters_{};
 };
 
@@ -297,51 +307,33 @@ TEST_F(TwoThreads, nothing_is_if_both_sleep) {
 }
 
 TEST_F(TwoThreads, who_sleeps_is_not_asked) {
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
+  put_other_to_sleep();
   EXPECT_EQ(look(), 5U);
 }
 
 TEST_F(TwoThreads, who_is_notified_sleeps_no_more) {
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
+  put_other_to_sleep();
   sleep::notify(waiters_, false);
   EXPECT_EQ(look(), 0U);
 }
 
 TEST_F(TwoThreads, who_was_not_the_one_to_wake_up_sleeps_on) {
-  Actor third;
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
-  sleep::expect(third.thread, waiters_);
-  sleep::notify(waiters_, false);
-  sleep::wake(third.thread, waiters_, true);
+  notify_two_of_whom_one_wakes(false, true);
   EXPECT_EQ(look(), 5U);
 }
 
 TEST_F(TwoThreads, where_all_are_notified_nobody_sleeps_on) {
-  Actor third;
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
-  sleep::expect(third.thread, waiters_);
-  sleep::notify(waiters_, true);
-  sleep::wake(third.thread, waiters_, true);
+  notify_two_of_whom_one_wakes(true, true);
   EXPECT_EQ(look(), 0U);
 }
 
 TEST_F(TwoThreads, who_gave_up_was_perhaps_not_the_one) {
-  Actor third;
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
-  sleep::expect(third.thread, waiters_);
-  sleep::notify(waiters_, false);
-  sleep::wake(third.thread, waiters_, false);
+  notify_two_of_whom_one_wakes(false, false);
   EXPECT_EQ(look(), 0U);
 }
 
 TEST_F(TwoThreads, another_condition_in_the_same_place_is_not_what_it_sleeps_for) {
-  sleep::expect(other_.thread, waiters_);
-  sleep::begin(other_.thread);
+  put_other_to_sleep();
   sleep::notify(waiters_, true);
   waiters_ = {};
   EXPECT_EQ(look(), 0U);

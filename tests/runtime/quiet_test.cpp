@@ -87,6 +87,7 @@ TEST_F(Quiet, NobodyBeginsToRecordDuringASearch) {
     disturb(kAddress);
     end_recording();
   });
+  // Who does not wait records by then; who does never has, however long this takes.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_FALSE(records);
   end_search(kAddress, false);
