@@ -1,6 +1,9 @@
 // Sampling periods: equal amounts of the program's work, each sampled or not by a draw of its own. Work is counted in what
 // sampling does not slow down (synchronization operations, allocations), so the share of sampled periods is the share of
 // sampled work. The first period is drawn like all others, or early races would miss their rate.
+//
+// Beginning and ending to sample has a cost of its own, so periods get longer while the program goes on, unless somebody says how long they
+// are: but each is a small share of all work so far. How long one is depends on nothing that was drawn, so the rate stays what it is.
 // Not thread-safe: the host serializes.
 #pragma once
 #include <cstdint>
@@ -66,8 +69,12 @@ struct ClockOperations {
 class Periods {
  public:
   static constexpr uint64_t kAlways = uint64_t{1} << 32;
+  // At first as long as it takes everybody to know again what was sampled, then up to some times that, but only that part of all work.
+  static constexpr uint64_t kFirst = 4000, kLongest = 64000, kShare = 1024;
 
-  constexpr Periods(uint64_t rate, uint64_t length, uint64_t seed) : length_(length == 0 ? 1 : length), random_(seed) {
+  // 0: such a length.
+  constexpr Periods(uint64_t rate, uint64_t length, uint64_t seed)
+      : length_(length == 0 ? kFirst : length), longest_(length == 0 ? kLongest : length), random_(seed) {
     set_rate(rate);
     sampling_ = draw();
   }
@@ -90,6 +97,7 @@ class Periods {
     const bool before = sampling_;
     while (in_period_ >= length_ && sampling_ == before) {
       in_period_ -= length_;
+      grow();
       sampling_ = next();
     }
     if (sampling_ == before) return false;
@@ -102,6 +110,7 @@ class Periods {
     if (sampled) sampled_ += units;
   }
 
+  uint64_t length() const { return length_; }
   // How much work is sure to come before sampling begins, at this rate. Draws the next periods already.
   uint64_t work_ahead() {
     constexpr uint64_t kFarEnough = 64;
@@ -117,6 +126,10 @@ class Periods {
 
  private:
   constexpr bool draw() { return random_.chance(rate_); }
+  void grow() {
+    const uint64_t share = done_ / kShare, longest = share < longest_ ? share : longest_;
+    if (length_ < longest) length_ = longest;
+  }
   bool next() {
     if (skipped_ != 0) {
       --skipped_;
@@ -125,7 +138,7 @@ class Periods {
     return std::exchange(next_is_sampled_, false) || draw();
   }
 
-  uint64_t rate_ = 0, length_;
+  uint64_t rate_ = 0, length_, longest_;
   Random random_;
   bool sampling_ = false;
   uint64_t in_period_ = 0, done_ = 0, sampled_ = 0;

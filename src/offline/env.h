@@ -110,7 +110,7 @@ struct BasicOfflineEnv {
     symmetric = options.contains("symmetric");
     const auto rate = options.find("rate");
     periods = Periods(rate == options.end() ? kDefaultRate : parse_rate(rate->second).value_or(kDefaultRate),
-                      number("period", 1000), number("seed", 1));
+                      number("period", 0), number("seed", 1));
     sampling = periods.sampling();
   }
 
@@ -160,7 +160,7 @@ struct BasicOfflineEnv {
   LocksetId current_locks = kNoLocks;  // of the access being processed
   uint32_t queue_length = 1;           // simplelock's q
   static constexpr uint64_t kDefaultRate = known_rate("3%");
-  Periods periods{kDefaultRate, 1000, 1};
+  Periods periods{kDefaultRate, 0, 1};
   bool sampling = false;
   bool symmetric = false;     // clockrace's
   uint64_t access_count = 0;  // as far as clockrace counts

@@ -578,7 +578,18 @@ class OnlineHost {
   {
     return (rest::is_on() || release_is_idle(of(t), lock, mode)) && has_passed(of(t));
   }
-  static bool has_passed(HostThread& t) {
+  // The same at rest.
+  [[gnu::always_inline]] static bool is_at_rest(Thread& t, uintptr_t lock)
+    requires kHolds
+  {
+    return rest::is_on() && quiet::is_quiet(t, lock);
+  }
+  [[gnu::always_inline]] static bool has_passed_at_rest(Thread& t)
+    requires kHolds
+  {
+    return rest::is_on() && has_passed(of(t));
+  }
+  [[gnu::always_inline]] static bool has_passed(HostThread& t) {
     ++t.events;
     sampling::work(t);
     return true;

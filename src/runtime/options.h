@@ -42,7 +42,8 @@ struct Options {
   uint64_t depth = 1;
   uint64_t filter_seed = 0;  // of either
   // pacer's:
-  uint64_t rate = known_rate("3%"), period = 4000, seed = 0;
+  uint64_t rate = known_rate("3%"), seed = 0;
+  uint64_t period = 0;  // 0: as periods.h has it
   bool has_rate = false;
   bool has_seed = false;  // else every run draws its own
   uint64_t trial = 0;     // the number of this run: with one seed for all, each still draws its own

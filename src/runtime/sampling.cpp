@@ -32,11 +32,15 @@ void set(bool on) {
 // is done when work is told.
 void set_batch() {
   constexpr uint64_t kParts = 32, kMost = 4096;
-  uint64_t batch = 1 + g_options.period / kParts;
-  if (!g_forced && !is_on(g_period) && !rest::is_sought()) {
-    const uint64_t more = g_periods.work_ahead() / (2 * kParts);
-    if (batch < more) batch = more < kMost ? more : kMost;
+  uint64_t units = g_periods.length();
+  if (!is_on(g_period)) {
+    if (rest::is_sought()) {
+      if (units > Periods::kFirst) units = Periods::kFirst;
+    } else if (const uint64_t ahead = g_periods.work_ahead() / 2; !g_forced && units < ahead) {
+      units = ahead;
+    }
   }
+  const uint64_t batch = 1 + (units / kParts < kMost ? units / kParts : kMost);
   if (batch != g_batch) __atomic_store_n(&g_batch, static_cast<uint32_t>(batch), __ATOMIC_RELAXED);
 }
 

@@ -208,15 +208,14 @@ void hold(Thread& t, uintptr_t lock, LockMode mode);
 // Whether it was held that way.
 bool let_go(Thread& t, uintptr_t lock, LockMode mode);
 const Held* held_as(const Thread& t, uintptr_t lock);
-// The same for the usual case, a lock that is the only one; false if it is not. A signal may come in between: what its handler holds comes
-// after ours in the list, and is gone again.
-inline bool hold_alone(Thread& t, uintptr_t lock, LockMode mode) {
-  if (t.held_count != 0 || t.held_capacity == 0) return false;
+// The same for the usual case, a lock that is the only one. A signal may come in between: what its handler holds comes after ours in the
+// list, and is gone again.
+inline bool may_hold_alone(const Thread& t) { return t.held_count == 0 && t.held_capacity != 0; }
+inline void hold_alone(Thread& t, uintptr_t lock, LockMode mode) {
   t.held_count = 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   t.held[0] = {lock, mode, 1};
   t.locks_changed = true;
-  return true;
 }
 inline bool is_held_alone(const Thread& t, uintptr_t lock) {
   return t.held_count == 1 && t.held[0].address == lock && t.held[0].depth == 1;

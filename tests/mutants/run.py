@@ -52,6 +52,7 @@ INSIDE = {
     "rest": (["rest_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "*", "sampling/(rest|wait)_"),
     "past": (["past_tests", "photofinish", "pf_runtime_fasttrack"], "*", "signal/sleeper_"),
     "quiet": (["quiet_tests"], "*", ""),
+    "periods": (["unit_tests"], "Periods.*", ""),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }

@@ -1,8 +1,10 @@
-// Work that is told in parts, ahead or late, leaves periods where they are (core/periods.h).
+// Work that is told in parts, ahead or late, leaves periods where they are; and by default they grow, and keep the rate (core/periods.h).
 #include "core/periods.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace pf {
@@ -65,6 +67,53 @@ TEST(Periods, LateWorkIsCountedAndBringsNoPeriodNearer) {
   EXPECT_EQ(periods.sampled(), kLength - 1 + 10 * kLength);
   EXPECT_TRUE(periods.work(1));
   EXPECT_FALSE(periods.sampling());
+}
+
+// Calls f(done before it, its length) for each period of all this work.
+template <class F>
+Periods go_through(uint64_t length, uint64_t seed, uint64_t work, F f) {
+  Periods periods(kRate, length, seed);
+  for (uint64_t done = 0; done < work; done = periods.done()) {
+    f(done, periods.length());
+    periods.work(periods.length());
+  }
+  return periods;
+}
+
+TEST(Periods, GrowWithTheWorkUpToALimitUnlessTheirLengthIsSaid) {
+  uint64_t before = Periods::kFirst;
+  const uint64_t all = 2 * Periods::kLongest * Periods::kShare;
+  const Periods periods = go_through(0, kSeed, all, [&](uint64_t done, uint64_t length) {
+    ASSERT_GE(length, before);
+    ASSERT_LE(length, std::max(Periods::kFirst, done / Periods::kShare));
+    before = length;
+  });
+  EXPECT_EQ(periods.length(), Periods::kLongest);
+  go_through(kLength, kSeed, 1000 * kLength, [](uint64_t, uint64_t length) { ASSERT_EQ(length, kLength); });
+}
+
+TEST(Periods, GrowWhateverIsDrawn) {
+  std::vector<uint64_t> lengths[2];
+  for (uint64_t i = 0; i < 2; ++i) {
+    go_through(0, kSeed + i, 20'000'000, [&](uint64_t, uint64_t length) { lengths[i].push_back(length); });
+  }
+  EXPECT_EQ(lengths[0], lengths[1]);
+}
+
+TEST(Periods, KeepTheirRateWhileTheyGrow) {
+  constexpr int kRuns = 200;
+  double all = 0, square = 0;
+  for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    const Periods periods = go_through(0, seed, 30'000'000, [](uint64_t, uint64_t) {});
+    const double effective = static_cast<double>(periods.sampled()) / static_cast<double>(periods.done());
+    all += effective;
+    square += effective * effective;
+  }
+  const double mean = all / kRuns, deviation = std::sqrt(square / kRuns - mean * mean);
+  const double asked = static_cast<double>(kRate) / static_cast<double>(Periods::kAlways);
+  EXPECT_NEAR(mean, asked, 4 * deviation / std::sqrt(kRuns));
+  EXPECT_LT(deviation,
+            std::sqrt(asked * (1 - asked) / static_cast<double>(Periods::kShare)));  // the formula of pacer.md
 }
 
 }  // namespace

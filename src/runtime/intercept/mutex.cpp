@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include <type_traits>
+
 #include "runtime/found.h"
 #include "runtime/intercept/intercept.h"
 #include "runtime/intercept/lock_memory.h"
@@ -47,6 +49,16 @@ int made(int result, Lock* lock, uintptr_t pc) {
 // A robust mutex whose owner died is taken all the same.
 bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
 
+// It was not taken. What destroying leaves in a mutex makes glibc refuse to lock it.
+template <class Lock>
+[[gnu::noinline, gnu::cold]] int refused(int result, Thread& t, const Lock* lock, uintptr_t pc) {
+  if constexpr (std::is_same_v<Lock, pthread_mutex_t>) {
+    if (result == EINVAL && lock->__data.__kind == -1 && g_options.report_mutex_bugs)
+      misuse(t, "use of a destroyed mutex", address_of(lock), pc);
+  }
+  return result;
+}
+
 // `real` takes the lock, or fails.
 template <class Lock, class Real>
 [[gnu::noinline]] int take_and_tell(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
@@ -54,7 +66,7 @@ template <class Lock, class Real>
   if (t == nullptr || t->inside != 0) return real();
   lock_memory::about_to_use(*t, lock, pc);
   const int result = real();
-  if (!is_taken(result)) return result;
+  if (!is_taken(result)) return refused(result, *t, lock, pc);
   lock_taken(*t, address_of(lock), mode, pc);
   lock_memory::used(*t, lock, pc);
   return result;
@@ -81,32 +93,59 @@ bool released_at_once(Thread& t, uintptr_t lock, LockMode mode) {
   return false;
 }
 
+// The same at rest (rest.h), which is found out sooner, and is mostly so where there is rest at all: the lock is no more than one that is held.
+template <class H>
+inline constexpr bool kRests = requires(Thread& t, uintptr_t lock) { H::is_at_rest(t, lock); };
+template <class H>
+Thread* resting_thread(uintptr_t lock) {
+  if constexpr (kRests<H>) {
+    Thread* t = self;
+    return t != nullptr && t->inside == 0 && H::is_at_rest(*t, lock) ? t : nullptr;
+  }
+  return nullptr;
+}
+template <class H>
+bool is_still_resting(Thread& t) {
+  if constexpr (kRests<H>) return H::has_passed_at_rest(t);
+  return false;
+}
+
 // Called last, so that the usual way saves few registers.
 template <class Lock>
 [[gnu::noinline]] int tell_if_taken(int result, Thread& t, Lock* lock, LockMode mode, uintptr_t pc) {
-  if (!is_taken(result)) return result;
+  if (!is_taken(result)) return refused(result, t, lock, pc);
   lock_taken(t, address_of(lock), mode, pc);
   lock_memory::used(t, lock, pc);
   return result;
 }
 
 template <class Lock, class Real>
-[[gnu::always_inline]] inline int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+[[gnu::always_inline]] inline int take_in_order(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
   Thread* t = synchronizing_thread<Host>(address_of(lock), lock_memory::first_use_of(lock), pc);
   if (t == nullptr) [[unlikely]]
     return take_and_tell(lock, mode, pc, real);
   const int result = real();
-  if (result == 0 && acquired_at_once<Host>(*t, address_of(lock), mode) && hold_alone(*t, address_of(lock), mode))
-      [[likely]]
-    return 0;
-  return tell_if_taken(result, *t, lock, mode, pc);
+  if (result != 0 || !may_hold_alone(*t) || !acquired_at_once<Host>(*t, address_of(lock), mode)) [[unlikely]]
+    return tell_if_taken(result, *t, lock, mode, pc);
+  hold_alone(*t, address_of(lock), mode);
+  return 0;
+}
+template <class Lock, class Real>
+[[gnu::noinline]] int take_without_rest(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+  return take_in_order(lock, mode, pc, real);
 }
 
-// What destroying leaves, so that glibc refuses to lock it.
-[[gnu::noinline, gnu::cold]] int complain_if_destroyed(int result, const pthread_mutex_t* m, uintptr_t pc) {
-  if (result != EINVAL || m->__data.__kind != -1 || !g_options.report_mutex_bugs) return result;
-  if (Thread* t = current(); t != nullptr) misuse(*t, "use of a destroyed mutex", address_of(m), pc);
-  return result;
+template <class Lock, class Real>
+[[gnu::always_inline]] inline int take(Lock* lock, LockMode mode, uintptr_t pc, Real real) {
+  if constexpr (!kRests<Host>) return take_in_order(lock, mode, pc, real);
+  Thread* t = resting_thread<Host>(address_of(lock));
+  if (t == nullptr) [[unlikely]]
+    return take_without_rest(lock, mode, pc, real);
+  const int result = real();
+  if (result != 0 || !may_hold_alone(*t) || !is_still_resting<Host>(*t)) [[unlikely]]
+    return tell_if_taken(result, *t, lock, mode, pc);
+  hold_alone(*t, address_of(lock), mode);
+  return 0;
 }
 
 // A mutex that checks refuses to be unlocked by others than its owner; then nothing is released.
@@ -127,12 +166,30 @@ template <class Lock>
 }
 
 template <class Lock>
-[[gnu::always_inline]] inline void giving_up(Lock* lock, uintptr_t pc) {
+[[gnu::always_inline]] inline void giving_up_in_order(Lock* lock, uintptr_t pc) {
   const uintptr_t address = address_of(lock);
   Thread* t = synchronizing_thread<Host>(address, address, pc);
   if (t == nullptr || !is_held_alone(*t, address) || !released_at_once<Host>(*t, address, t->held[0].mode))
     return tell_of_giving_up(lock, pc);
   let_go_alone(*t);
+}
+template <class Lock>
+[[gnu::noinline]] void giving_up_without_rest(Lock* lock, uintptr_t pc) {
+  giving_up_in_order(lock, pc);
+}
+
+// Whether there is nothing more to it: the thread holds no other lock, and rests.
+[[gnu::always_inline]] inline bool gave_up_at_rest(uintptr_t lock) {
+  Thread* t = resting_thread<Host>(lock);
+  if (t == nullptr || !is_held_alone(*t, lock) || !is_still_resting<Host>(*t)) return false;
+  let_go_alone(*t);
+  return true;
+}
+template <class Lock>
+[[gnu::always_inline]] inline void giving_up(Lock* lock, uintptr_t pc) {
+  if constexpr (!kRests<Host>) return giving_up_in_order(lock, pc);
+  if (!gave_up_at_rest(address_of(lock))) [[unlikely]]
+    giving_up_without_rest(lock, pc);
 }
 
 template <class Lock>
@@ -184,11 +241,7 @@ PF_EXPORT int pthread_mutex_destroy(pthread_mutex_t* m) noexcept {
   return destroyed(real_pthread_mutex_destroy(m), m);
 }
 PF_EXPORT int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
-  const uintptr_t pc = PF_CALLER_PC;
-  return take(m, LockMode::Write, pc, [=] {
-    const int result = real_pthread_mutex_lock(m);
-    return result == 0 ? 0 : complain_if_destroyed(result, m, pc);
-  });
+  return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_lock(m); });
 }
 PF_EXPORT int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
   return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_trylock(m); });
@@ -200,7 +253,8 @@ PF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const
   return take(m, LockMode::Write, PF_CALLER_PC, [=] { return real_pthread_mutex_clocklock(m, clock, until); });
 }
 PF_EXPORT int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
-  if (!will_refuse(m)) giving_up(m, PF_CALLER_PC);
+  if (!gave_up_at_rest(address_of(m)) && !will_refuse(m)) [[unlikely]]
+    giving_up_in_order(m, PF_CALLER_PC);
   return real_pthread_mutex_unlock(m);
 }
 
