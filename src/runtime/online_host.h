@@ -621,14 +621,26 @@ class OnlineHost {
     const uintptr_t key = access_key(address, size, op);
     return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
   }
-  // An atomic operation, if there is rest. Whether it was made.
+  // An atomic operation, if there is rest. Whether it was made. A leaf: now and then something else is to be done afterwards,
   template <class Value, class Real>
-  [[gnu::always_inline]] static bool make_at_rest(Thread& t, uintptr_t address, Real real, Value& value) {
+  [[gnu::always_inline]] static bool make_at_rest(Thread& t, uintptr_t address, Real real, Value& value,
+                                                  bool& has_more) {
     if (!quiet::is_quiet(t, address) || !rest::make(t, [&] { value = real(); })) return false;
     ++t.accesses;
     ++t.atomics;
-    sampling::work(t);
+    has_more = sampling::is_time_to_tell(t) || t.pending_count != 0;
     return true;
+  }
+  // whether it was made or not. Called last, so the value goes through.
+  template <class Value>
+  [[gnu::noinline, gnu::cold]] static Value after_rest(Thread& t, Value value) {
+    deliver_signals_of_rest(t);
+    if (t.work >= __atomic_load_n(&sampling::g_batch, __ATOMIC_RELAXED)) sampling::tell_work(t);
+    return value;
+  }
+  static void deliver_signals_of_rest(Thread& t) {
+    if (t.pending_count != 0 && t.busy == 0) [[unlikely]]
+      deliver_pending_signals(t);
   }
   // The same if it changes nothing but the program's memory.
   template <class Value, class Real>

@@ -77,7 +77,7 @@ void notify(const Thread& t, Notices& notices);
 void begin_wait(Thread& t, bool is_for_ever);
 void end_wait(Thread& t);
 
-// An operation of the program, if there is rest; whether it was made.
+// An operation of the program, if there is rest; whether it was made. A leaf: signals that came meanwhile are the caller's to deliver.
 template <class Real>
 [[gnu::always_inline]] inline bool make(Thread& t, Real real) {
   if (!is_on()) return false;
@@ -88,8 +88,6 @@ template <class Real>
     real();
   __atomic_store_n(&t.at_rest, false, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (t.pending_count != 0 && t.busy == 0) [[unlikely]]
-    deliver_pending_signals(t);
   return on;
 }
 

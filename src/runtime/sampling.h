@@ -21,8 +21,11 @@ uint64_t seed();
 // The thread did a unit of work: a synchronization operation or an allocation. Told to all some at a time.
 extern uint32_t g_batch;
 [[gnu::noinline]] void tell_work(Thread& t);
+[[gnu::always_inline]] inline bool is_time_to_tell(Thread& t) {
+  return ++t.work >= __atomic_load_n(&g_batch, __ATOMIC_RELAXED);
+}
 inline void work(Thread& t) {
-  if (++t.work >= __atomic_load_n(&g_batch, __ATOMIC_RELAXED)) [[unlikely]]
+  if (is_time_to_tell(t)) [[unlikely]]
     tell_work(t);
 }
 // What it did before it saw a period begin or end.

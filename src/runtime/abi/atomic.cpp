@@ -118,14 +118,20 @@ template <class H, class T, class Real>
 template <class H, class T, class Value, class Real>
 [[gnu::always_inline]] inline bool made_idly(volatile T* a, Op op, int order, Real real, Value& value) {
   Thread* t = self;
-  return t != nullptr && !t->is_outside &&
-         H::make_idly(of(*t), address_of(a), sizeof(T), op, order_of(order), real, value);
+  if (t == nullptr) return false;
+  H::deliver_signals_of_rest(*t);
+  return !t->is_outside && H::make_idly(of(*t), address_of(a), sizeof(T), op, order_of(order), real, value);
 }
 
-template <class H, class T, class Value, class Real>
-[[gnu::always_inline]] inline bool made_at_rest(volatile T* a, Real real, Value& value) {
+// `real` made at rest, or what `otherwise` makes of it.
+template <class H, class T, class Real, class Otherwise>
+[[gnu::always_inline]] inline auto made_at_rest(volatile T* a, Real real, Otherwise otherwise) {
+  decltype(real(a)) value{};
+  bool has_more = false;
   Thread* t = self;
-  return t != nullptr && !t->is_outside && H::make_at_rest(*t, address_of(a), [=] { return real(a); }, value);
+  if (t == nullptr || t->is_outside || !H::make_at_rest(*t, address_of(a), [=] { return real(a); }, value, has_more))
+    return otherwise();
+  return has_more ? H::after_rest(*t, value) : value;
 }
 template <class H, class T, class Real>
 [[gnu::noinline]] auto made_idly_or_told(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
@@ -137,8 +143,7 @@ template <class H, class T, class Real>
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline auto make(volatile T* a, Op op, int order, uintptr_t pc, Real real) {
   if constexpr (MakesIdly<H>) {
-    decltype(real(a)) value{};
-    return made_at_rest<H>(a, real, value) ? value : made_idly_or_told<H>(a, op, order, pc, real);
+    return made_at_rest<H>(a, real, [=] { return made_idly_or_told<H>(a, op, order, pc, real); });
   } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return told<H>(a, op, order, pc, real);
   } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
@@ -188,8 +193,8 @@ template <class H, class T, class Real>
 template <class H, class T, class Real>
 [[gnu::always_inline]] inline bool compare_by(volatile T* a, int success, int failure, uintptr_t pc, Real real) {
   if constexpr (MakesIdly<H>) {
-    bool done = false;  // a load, if not; then it is idle as well
-    return made_at_rest<H>(a, real, done) ? done : compared_idly_or_told<H>(a, success, failure, pc, real);
+    // A load, if it fails; then it is idle as well.
+    return made_at_rest<H>(a, real, [=] { return compared_idly_or_told<H>(a, success, failure, pc, real); });
   } else if constexpr (!LeavesOrderToTheCpu<H>) {
     return compare_told<H>(a, success, failure, pc, real);
   } else if (auto* t = H::synchronizing_thread(address_of(a), sizeof(T)); t != nullptr) [[likely]] {
