@@ -18,7 +18,8 @@ inline constexpr std::string_view kPacerRules[] = {
     "not sampled",     "reads dropped",  "write dropped"};
 inline constexpr OptionInfo kPacerOptions[] = {
     {"rate", "R", "3%", "share of the program's work that is sampled"},
-    {"period", "N", "4000 to 64000", "synchronization operations and allocations per period; by default longer ones later"},
+    {"period", "N", "4000 to 64000",
+     "synchronization operations and allocations per period; by default longer ones later"},
     {"seed", "N", "1", "for drawing the periods"},
 };
 inline constexpr EngineInfo kPacerInfo = {

@@ -14,5 +14,7 @@ int main() {
   pthread_mutex_destroy(&mutex);
   pthread_mutex_lock(&mutex);  // CHECK: misuse: use of a destroyed mutex
   // CHECK: [[FILE]]:[[#@LINE-1]]
+  pthread_mutex_trylock(&mutex);  // CHECK: misuse: use of a destroyed mutex
+  // CHECK: [[FILE]]:[[#@LINE-1]]
 }
 // CHECK-NOT: misuse:
