@@ -621,7 +621,8 @@ class OnlineHost {
     const uintptr_t key = access_key(address, size, op);
     return t.settled_atomics[(key ^ key >> 11) % HostThread::kSettledAtomics];
   }
-  // An atomic operation, if there is rest. Whether it was made. A leaf: now and then something else is to be done afterwards,
+  // An atomic operation, if there is rest. Whether it was made. A leaf: now and then (has_more) after_rest() is to be called, last of all, so that
+  // the value goes through it. Signals that came while there was no rest any more, make_idly()'s caller delivers.
   template <class Value, class Real>
   [[gnu::always_inline]] static bool make_at_rest(Thread& t, uintptr_t address, Real real, Value& value,
                                                   bool& has_more) {
@@ -631,7 +632,6 @@ class OnlineHost {
     has_more = sampling::is_time_to_tell(t) || t.pending_count != 0;
     return true;
   }
-  // whether it was made or not. Called last, so the value goes through.
   template <class Value>
   [[gnu::noinline, gnu::cold]] static Value after_rest(Thread& t, Value value) {
     deliver_signals_of_rest(t);
