@@ -167,9 +167,9 @@ void with_atomics(int) {
 
 // A handler comes at any moment, also when a lock is about to be given up, and works on what the lock guards if its thread still has it.
 std::atomic<int> owner;
-thread_local int me;
+thread_local int me;  // 0 until the thread has begun, as the owner of what nobody has
 void work_on_signal(int) {
-  if (owner.load(std::memory_order_relaxed) == me) ++plain[10];
+  if (me != 0 && owner.load(std::memory_order_relaxed) == me) ++plain[10];
 }
 void with_signals_on(int own) {
   me = own + 1;
