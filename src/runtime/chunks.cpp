@@ -74,6 +74,8 @@ uint64_t live_bytes() {
   return words * sizeof(uint64_t);
 }
 
+void give_back_cells(uintptr_t address) { sys::drop(chunk(address) + kLinesBytes, kGranulesPerChunk * kCellBytes); }
+
 void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes) {
   const uintptr_t bytes_per_page = kPage / record_bytes * 8;
   uintptr_t from = (begin + bytes_per_page - 1) & ~(bytes_per_page - 1);

@@ -67,6 +67,9 @@ inline uintptr_t chunk_index(uintptr_t address) { return (address & kAddressMask
 
 inline uintptr_t granule_index(uintptr_t address) { return address >> kGranuleBits & (kGranulesPerChunk - 1); }
 
+// Gives back the pages of all cells of a chunk: they are zero, or are to be.
+void give_back_cells(uintptr_t address);
+
 // Gives back the pages whose records are all of [begin, end), and clear.
 void give_back(uintptr_t begin, uintptr_t end, uintptr_t offset_in_chunk, uintptr_t record_bytes);
 

@@ -249,6 +249,23 @@ class CompactStore {
     put(cell, words, list, env);
   }
 
+  // Forgets what is of epochs that all know: words, and pieces if there is nothing else.
+  static void forget(Cell& cell, OnlineEnv& env, bool (*is_known)(Epoch e)) {
+    if (empty(cell)) return;
+    const Cell old = lock(cell, env);
+    if (is_kept(old.mark[1])) {
+      if (!are_known(*kept(old.mark[1]), is_known)) return unlock(cell, old.mark[0], old.mark[1]);
+      visit_pieces(cell, old, kBytes, env, [&](auto& x) { D::clear(x, env); });
+      return;
+    }
+    Words words;
+    const uint64_t list = load(words, cell, old);
+    for (unsigned i = 0; i < words.count; ++i) {
+      if (is_word_known(words.at[i], is_known)) words.at[i] = without(words.at[i], kBytes, env);
+    }
+    put(cell, words, list, env);
+  }
+
  private:
   friend Form;
 
@@ -799,6 +816,33 @@ class CompactStore {
     take_apart(cell, old, bytes, parts, env);
     put_together(cell, parts, env);
     return 0;
+  }
+
+  static bool is_word_known(uint64_t word, bool (*is_known)(Epoch e)) {
+    if (!is_readers(word)) return is_known(decode(word).epoch);
+    return are_known(ReadSet<OnlineEnv>::of(readers(word)), is_known);
+  }
+  static bool are_known(const auto& marks, bool (*is_known)(Epoch e)) {
+    bool all = true;
+    marks.for_each([&](const Mark<OnlineEnv>& m) { all = all && is_known(m.epoch); });
+    return all;
+  }
+  static bool are_known(Kept& pieces, bool (*is_known)(Epoch e)) {
+    bool all = true;
+    if constexpr (kIsDirect) {
+      if (is_few(pieces)) {
+        const Few& f = few(pieces);
+        for (const uint64_t word : {f.write, f.read, f.writes[0], f.writes[1], f.reads[0], f.reads[1]})
+          all = all && (word == 0 || is_known(decode(word).epoch));
+      }
+    }
+    for (uint64_t i = 0; i < pieces.count; ++i) {
+      const Var& x = pieces.at()[i].var;
+      all = all && (x.write.epoch.never() || is_known(x.write.epoch)) && are_known(x.reads, is_known);
+      if (x.atomics != nullptr)
+        all = all && are_known(x.atomics->writes, is_known) && are_known(x.atomics->reads, is_known);
+    }
+    return all;
   }
 
   // All of `bytes` are in pieces that have no other bytes.

@@ -41,7 +41,13 @@ void at_object(Thread& t, uintptr_t address, Message message, Rule rule, IsIdle 
 
 void start() {
   sampler::start();
-  if constexpr (Host::kHolds) rest::allow({&Host::epoch, &Host::has_told_nobody, &Host::knows, &Host::learn});
+  if constexpr (Host::kHolds) {
+    rest::allow({&Host::epoch,
+                 &Host::has_told_nobody,
+                 &Host::knows,
+                 &Host::learn,
+                 {.forget = &Host::forget_block, .search = &Host::search}});
+  }
   if constexpr (Host::kSamples) sampling::begin(output::directory());
   install_near_code();
 }

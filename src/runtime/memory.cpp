@@ -1,6 +1,7 @@
 #include "runtime/memory.h"
 
 #include "runtime/say.h"
+#include "runtime/spin.h"
 
 namespace pf::rt {
 namespace {
@@ -18,6 +19,38 @@ void* map_or_die(std::size_t bytes, const char* what) {
 }
 
 std::size_t mapped_bytes() { return __atomic_load_n(&g_mapped, __ATOMIC_RELAXED); }
+
+// What was handed over, in chains: each is one thread's next free list.
+struct Arena::Common {
+  SpinLock lock;
+  Link* chains[kClasses];
+
+  Link* take(std::size_t c) {
+    if (__atomic_load_n(&chains[c], __ATOMIC_RELAXED) == nullptr) return nullptr;
+    const Guard guard(lock);
+    Link* chain = chains[c];
+    if (chain != nullptr) __atomic_store_n(&chains[c], chain->next_chain, __ATOMIC_RELAXED);
+    return chain;
+  }
+};
+constinit Arena::Common Arena::g_common{};
+
+void Arena::hand_over() {
+  const Guard guard(g_common.lock);
+  for (std::size_t c = 1; c < kClasses; ++c) {
+    if (free_[c] == nullptr) continue;
+    free_[c]->next_chain = g_common.chains[c];
+    __atomic_store_n(&g_common.chains[c], free_[c], __ATOMIC_RELAXED);
+    free_[c] = nullptr;
+  }
+}
+
+void* Arena::refill(std::size_t c) {
+  Link* chain = g_common.take(c);
+  if (chain == nullptr) return carve(c * 16);
+  free_[c] = chain->next;
+  return chain;
+}
 
 void* Arena::carve(std::size_t bytes) {
   // What is made to lie on one line of the cache does.

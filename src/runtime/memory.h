@@ -18,7 +18,7 @@ std::size_t mapped_bytes();
 inline void touch(void* p) { __asm__ volatile("lock orb $0, %0" : "+m"(*static_cast<char*>(p)) : : "cc"); }
 
 // Memory in size classes of 16 bytes; larger pieces are the system's. One arena per thread, so no lock; what one
-// thread allocated another may free, it then is the other's.
+// thread allocated another may free, it then is the other's. Who frees what all have allocated hands it over to all.
 class Arena {
  public:
   // Hot: pops a free list. Not zeroed.
@@ -29,7 +29,7 @@ class Arena {
       free_[c] = head->next;
       return head;
     }
-    return c < kClasses ? carve(c * 16) : map_or_die(c * 16, "a large table");
+    return c < kClasses ? refill(c) : map_or_die(c * 16, "a large table");
   }
   void deallocate(void* p, std::size_t bytes) {
     const std::size_t c = (bytes + 15) / 16;
@@ -59,12 +59,19 @@ class Arena {
   }
   static constexpr std::size_t kLargestObject = 256;
 
+  // All that is free here, but for objects, is for the first who needs it.
+  void hand_over();
+
  private:
   struct Link {
     Link* next;
+    Link* next_chain;  // of one that was handed over
   };
   static constexpr std::size_t kClasses = 512;  // up to 8 KiB
+  struct Common;
+  static Common g_common;
 
+  [[gnu::noinline]] void* refill(std::size_t c);
   void* carve(std::size_t bytes);
 
   Link* free_[kClasses] = {};

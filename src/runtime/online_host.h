@@ -251,6 +251,10 @@ class OnlineHost {
       found = !Store::empty(hot_cell(g));
     quiet::end_search(address, found);
   }
+  static void forget_block(Thread& t, uintptr_t block) {
+    for (uintptr_t g = block; g < block + quiet::kBlock; g += 8)
+      Store::forget(hot_cell(g), of(t).env, &rest::is_known_to_all);
+  }
   // Between periods, nothing to do for memory that was never sampled.
   static bool is_spared(HostThread& t, uintptr_t address, uintptr_t size) {
     look_at_period(t);

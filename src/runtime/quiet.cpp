@@ -1,5 +1,7 @@
 #include "runtime/quiet.h"
 
+#include <cstring>
+
 #include "runtime/registry.h"
 #include "runtime/spin.h"
 
@@ -8,17 +10,23 @@ namespace {
 
 // Behind the cells of its chunk.
 struct Block {
-  bool has_history;  // changes under g_lock
+  uint8_t flags;     // change under g_lock
   uint8_t patience;  // searches in vain, of late: each doubles the wait for the next
   uint16_t looks;    // since the last search; a guess, since threads count it without a lock
 };
 static_assert(sizeof(Block) * (uintptr_t{1} << kChunkBits) / kBlock <= kBlocksBytes);
+
+enum : uint8_t { kHasHistory = 1, kIsListed = 2 };  // the latter of a chunk, at its first block
 
 constinit uint8_t g_counts[kBytes] = {};          // blocks with history; kMany: once that many, for ever
 constinit uint8_t g_in_period[kBytes] = {};       // untouched or not, from the first period on
 constinit const uint8_t* g_of_blocks = g_counts;  // what threads see that have no rest of their own
 constinit SpinLock g_lock;
 constinit uint32_t g_recording = 0;  // threads; guarded by g_lock
+// Chunks with blocks that have history, by their addresses in the program. Guarded by g_lock.
+constinit Pieces<uintptr_t, 9, 1U << 16> g_chunks;
+constinit uint32_t g_chunk_count = 0;
+constinit bool g_sweeping = false;
 constexpr uint8_t kTouched = 1, kMany = 0xFE;
 static_assert(kMany != kUntouched);
 constexpr unsigned kLooks = 8, kMaxPatience = 9;
@@ -37,13 +45,28 @@ void show(const uint8_t* of_blocks) {
   registry::for_each([](Thread& t, void*) { be_seen_by(t); }, nullptr);
 }
 
+bool has_history(const Block& b) { return (__atomic_load_n(&b.flags, __ATOMIC_ACQUIRE) & kHasHistory) != 0; }
+void set(Block& b, uint8_t flag) { __atomic_store_n(&b.flags, b.flags | flag, __ATOMIC_RELEASE); }
+void unset(Block& b, unsigned flag) {
+  __atomic_store_n(&b.flags, static_cast<uint8_t>(b.flags & ~flag), __ATOMIC_RELAXED);
+}
+
+void list_chunk(uintptr_t address) {
+  Block& first = block(address & ~kInChunk);
+  if ((first.flags & kIsListed) != 0) return;
+  set(first, kIsListed);
+  g_chunks.provide(g_chunk_count);
+  g_chunks[g_chunk_count++] = address & ~kInChunk;
+}
+
 void disturb_block(uintptr_t address) {
   Block& b = block(address);
-  if (__atomic_load_n(&b.has_history, __ATOMIC_ACQUIRE)) return;
+  if (has_history(b)) return;
   const Guard guard(g_lock);
-  if (b.has_history) return;
+  if (has_history(b)) return;
+  list_chunk(address);
   count(address, 1);
-  __atomic_store_n(&b.has_history, true, __ATOMIC_RELEASE);  // then others need not count it
+  set(b, kHasHistory);  // then others need not count it
 }
 
 }  // namespace
@@ -82,7 +105,10 @@ void end_recording() {
   const Guard guard(g_lock);
   --g_recording;
 }
-void start_in_child(bool records) { g_recording = records ? 1 : 0; }
+void start_in_child(bool records) {
+  g_recording = records ? 1 : 0;
+  g_sweeping = false;
+}
 
 void disturb(uintptr_t address) {
   disturb_block(address);
@@ -100,7 +126,7 @@ bool begin_search(uintptr_t address) {
   g_lock.lock();
   Block& b = block(address);
   __atomic_store_n(&b.looks, 0, __ATOMIC_RELAXED);
-  if (b.has_history && g_recording == 0) return true;
+  if (has_history(b) && g_recording == 0) return true;
   g_lock.unlock();
   return false;
 }
@@ -112,11 +138,58 @@ void end_search(uintptr_t address, bool has_history) {
     __atomic_store_n(&b.patience, static_cast<uint8_t>(patience < kMaxPatience ? patience : kMaxPatience),
                      __ATOMIC_RELAXED);
   } else {
-    __atomic_store_n(&b.has_history, false, __ATOMIC_RELAXED);
+    unset(b, kHasHistory);
     count(address, -1);
     __atomic_store_n(&b.patience, 0, __ATOMIC_RELAXED);
   }
   g_lock.unlock();
+}
+
+namespace {
+
+uintptr_t listed_chunk(uint32_t i) {
+  const Guard guard(g_lock);
+  return i < g_chunk_count ? g_chunks[i] : 0;
+}
+
+// f(address) for each block of the chunk that has history.
+template <class F>
+void for_each_with_history(uintptr_t chunk, F f) {
+  for_each_touched_part(chunk, chunk + kInChunk + 1, blocks_offset(), kPage / sizeof(Block) * kBlock,
+                        [&](uintptr_t from, uintptr_t to) {
+                          for (uintptr_t at = from; at < to; at += kBlock) {
+                            if (has_history(block(at))) f(at);
+                          }
+                        });
+}
+
+// Nothing in it has history, nor will before the lock is free: then it is off the list.
+bool give_back_chunk(uint32_t i) {
+  const Guard guard(g_lock);
+  const uintptr_t chunk = g_chunks[i];
+  bool has_some = g_recording != 0;
+  if (!has_some) for_each_with_history(chunk, [&](uintptr_t) { has_some = true; });
+  if (has_some) return false;
+  g_chunks[i] = g_chunks[--g_chunk_count];
+  unset(block(chunk), kIsListed);
+  give_back_cells(chunk);
+  std::memset(&g_in_period[chunk / kBlock % kBytes], kUntouched, (kInChunk + 1) / kBlock);
+  return true;
+}
+
+}  // namespace
+
+// All is forgotten before any block is searched: each has the history of the first bytes behind it, too.
+bool sweep(Thread& t, const Forgetting& histories, bool gives_back) {
+  if (__atomic_exchange_n(&g_sweeping, true, __ATOMIC_ACQUIRE)) return false;
+  for (uint32_t i = 0; const uintptr_t chunk = listed_chunk(i); ++i)
+    for_each_with_history(chunk, [&](uintptr_t at) { histories.forget(t, at); });
+  for (uint32_t i = 0; const uintptr_t chunk = listed_chunk(i);) {
+    for_each_with_history(chunk, histories.search);
+    if (!gives_back || !give_back_chunk(i)) ++i;
+  }
+  __atomic_store_n(&g_sweeping, false, __ATOMIC_RELEASE);
+  return true;
 }
 
 }  // namespace pf::rt::quiet

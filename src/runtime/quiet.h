@@ -11,6 +11,8 @@
 // Whoever gave a granule history then looks for the flag of its block. It does so without a fence, for a flag is taken away only while
 // nobody may give anything history: so a byte of 0 is never wrong about what came before.
 //
+// What everybody knows is forgotten all at once when there is rest, so that what is kept is what was sampled of late.
+//
 // To read memory of ours before it was ever written is to be given a page of zeros, which the first write takes away again, from all
 // processors at once: that costs as much as hundreds of accesses. So in a period the bytes tell what was never written, too.
 #pragma once
@@ -76,5 +78,13 @@ bool is_worth_a_search(uintptr_t address);
 // Whether the block may lose its flag: then the search, and its end. One search at a time, and nobody begins to record meanwhile.
 bool begin_search(uintptr_t address);
 void end_search(uintptr_t address, bool has_history);
+
+// What can be done about the history of a block: some of it is forgotten; and it is searched, as above.
+struct Forgetting {
+  void (*forget)(Thread& t, uintptr_t block);
+  void (*search)(uintptr_t block);
+};
+// Both of each block with history; and if asked for, the pages of chunks that have none left are given back. False: somebody else is at it.
+bool sweep(Thread& t, const Forgetting& histories, bool gives_back);
 
 }  // namespace pf::rt::quiet

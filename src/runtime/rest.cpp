@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "runtime/options.h"
-#include "runtime/quiet.h"
 #include "runtime/registry.h"
 #include "runtime/sampling.h"
 
@@ -27,8 +26,9 @@ constinit SpinLock g_lock;
 
 constinit Knowledge g_knowledge{};
 constinit bool g_allowed = false, g_operations_over = true, g_sleepers_count = true;
-constinit uint32_t g_sampling = 0;             // threads that may still record something
-constinit uint32_t g_looks = 0;                // since the last period
+constinit uint64_t g_forget_from = 0, g_give_back_from = 0;  // nanoseconds: not before
+constinit uint32_t g_sampling = 0;                           // threads that may still record something
+constinit uint32_t g_looks = 0;                              // since the last period
 constinit const Thread* g_ignorant = nullptr;  // who did not know at the last of them; it may be gone, or another
 
 // It sleeps until somebody notifies it, or somebody who knows has done so. Who notifies comes to know, if at all, under g_lock, after that.
@@ -64,7 +64,7 @@ bool has_found_out(Thread& t) {
 }
 
 Sampled& sampled_by(Slot s) {
-  for (; g_slots <= index(s); ++g_slots) g_sampled.provide(g_slots);
+  for (; g_slots <= index(s); __atomic_store_n(&g_slots, g_slots + 1, __ATOMIC_RELEASE)) g_sampled.provide(g_slots);
   return g_sampled[index(s)];
 }
 void raise(OnlineEpoch latest) {
@@ -74,7 +74,7 @@ void raise(OnlineEpoch latest) {
 }
 
 void begin() {
-  for (uint32_t i = 0; i < g_slots; ++i) g_sampled[i].at_rest = g_sampled[i].latest;
+  for (uint32_t i = 0; i < g_slots; ++i) __atomic_store_n(&g_sampled[i].at_rest, g_sampled[i].latest, __ATOMIC_RELAXED);
   __atomic_store_n(&g_rests, g_rests + 1, __ATOMIC_RELEASE);
   if (g_sampling == 0) quiet::set_rest();
   __atomic_store_n(&g_on, true, __ATOMIC_RELEASE);
@@ -108,18 +108,40 @@ void begin_at_start() {
 }
 
 // A look at all threads is worth it when one has come to know, unless another is known not to; and now and then, since that one may be gone.
-void seek(Thread& t) {
-  if (!g_allowed || g_on) return;
+bool seek(Thread& t) {
+  if (!g_allowed || g_on) return false;
   const Guard guard(g_lock);
   const bool is_better = has_found_out(t) && (g_ignorant == nullptr || knows_all(*g_ignorant));
   if (g_sampling == 0 && t.knows_of == g_generation) quiet::set_rest_of(t);
   constexpr uint32_t kNowAndThen = 64;
   ++g_looks;
-  if (!is_better && !std::has_single_bit(g_looks) && g_looks % kNowAndThen != 0) return;
+  if (!is_better && !std::has_single_bit(g_looks) && g_looks % kNowAndThen != 0) return false;
   // Who has not begun yet is not found below. One that is announced only now has a parent that knows, or is found not to.
   const bool are_all_there = registry::announced() == 0;
   g_ignorant = find_other<&knows_all>();
-  if (are_all_there && g_ignorant == nullptr) begin();
+  if (!are_all_there || g_ignorant != nullptr) return false;
+  begin();
+  return true;
+}
+
+// What a rest was found with stays true, whatever is sampled meanwhile.
+bool is_known_to_all(OnlineEpoch e) {
+  return index(e.slot()) < __atomic_load_n(&g_slots, __ATOMIC_ACQUIRE) &&
+         e.clock() <= __atomic_load_n(&g_sampled[index(e.slot())].at_rest, __ATOMIC_RELAXED);
+}
+
+// It takes time, and what is sampled next has to be set up anew; pages that were given back have to be had again, which is several times as
+// much. So neither is done too soon after the last time.
+void forget_samples(Thread& t) {
+  constexpr uint64_t kPause = 16, kPauseOfPages = 100;  // times what it took
+  const uint64_t began = sys::nanoseconds();
+  if (began < __atomic_load_n(&g_forget_from, __ATOMIC_RELAXED)) return;
+  const bool gives_back = began >= __atomic_load_n(&g_give_back_from, __ATOMIC_RELAXED);
+  if (!quiet::sweep(t, g_knowledge.histories, gives_back)) return;
+  t.arena->hand_over();
+  const uint64_t now = sys::nanoseconds(), took = now - began;
+  __atomic_store_n(&g_forget_from, now + kPause * took, __ATOMIC_RELAXED);
+  if (gives_back) __atomic_store_n(&g_give_back_from, now + kPauseOfPages * took, __ATOMIC_RELAXED);
 }
 
 bool is_sought() {
@@ -149,11 +171,16 @@ void samples_no_more(OnlineEpoch latest, bool has_sampled) {
   if (has_sampled) raise(latest);
 }
 
-// What others can know of is of its epochs before.
+// What others can know of is of its epochs before. In a period it is as if it had left that, unless a handler may sample.
 void begin_join(Thread& t, const Thread* child) {
   if (!g_allowed || child == nullptr) return;
   if (g_knowledge.has_told_nobody(t)) {
     const OnlineEpoch now = g_knowledge.epoch(t);
+    const bool is_in_period = (t.period & 1) != 0 && !t.has_left_period;
+    if (is_in_period && __atomic_load_n(&g_sleepers_count, __ATOMIC_RELAXED)) {
+      t.has_left_period = t.left_to_join = true;
+      samples_no_more({}, false);
+    }
     const Guard guard(g_lock);
     sampled_by(now.slot()).latest = now.clock() - 1;
     ++g_generation;
@@ -165,12 +192,14 @@ void begin_join(Thread& t, const Thread* child) {
 
 // A rest without its knowledge is over, before it can tell anybody.
 void end_join(Thread& t) {
+  if (t.left_to_join) may_sample();
   if (t.keeps_samples) {
     const Guard guard(g_lock);
     --g_sampling;
-    if ((t.period & 1) == 0) raise(g_knowledge.epoch(t));
+    if ((t.period & 1) == 0 || t.left_to_join) raise(g_knowledge.epoch(t));
   }
   __atomic_store_n(&t.joins, nullptr, __ATOMIC_SEQ_CST);
+  if (std::exchange(t.left_to_join, false) && t.period == sampling::period()) t.has_left_period = false;
   if (!std::exchange(t.keeps_samples, false)) return;
   sampling::end_rest();
   wait_for_operations();

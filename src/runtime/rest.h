@@ -21,6 +21,7 @@
 // threads (sys.h), after which every thread that begins to sample waits until no such operation is left. Of locks nothing is needed: what
 // is published there is published before the lock is free, so who takes it then sees that rest is over.
 #pragma once
+#include "runtime/quiet.h"
 #include "runtime/slots.h"
 #include "runtime/thread.h"
 
@@ -40,6 +41,7 @@ struct Knowledge {
   bool (*has_told_nobody)(const Thread& t);  // of what it sampled in that epoch
   bool (*knows)(const Thread& t, OnlineEpoch e);
   void (*learn)(Thread& t, OnlineEpoch e);
+  quiet::Forgetting histories;  // forgets what is_known_to_all()
 };
 // At the start, before the first period. Without this there is no rest.
 void allow(const Knowledge& knowledge);
@@ -48,9 +50,12 @@ void start_in_child(bool samples);  // after a fork: of its only thread
 // --- by sampling.cpp, one at a time ---
 
 void begin_at_start();  // nothing was sampled so far
-void seek(Thread& t);   // between periods, now and then
+bool seek(Thread& t);   // between periods, now and then; whether a rest began
 void end();             // no operation begins at rest any more
 bool is_sought();       // and there is hope
+// After one began, without the locks of seek(): what was sampled before is forgotten.
+void forget_samples(Thread& t);
+bool is_known_to_all(OnlineEpoch e);
 
 // --- by each thread ---
 

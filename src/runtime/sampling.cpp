@@ -74,14 +74,24 @@ void begin(const char* run_directory) {
   set_batch();
 }
 
-void tell_work(Thread& t) {
-  const Scope scope(t);
+namespace {
+
+// Whether that ends in a rest.
+bool pass_time(Thread& t) {
   const Guard guard(g_lock);
   g_periods.set_rate(Control::rate_of(__atomic_load_n(&g_control->rate, __ATOMIC_RELAXED)));
   if (g_periods.work(t.work) && !g_forced) set(g_periods.sampling());
   t.work = 0;
-  if (!is_on(g_period)) rest::seek(t);
+  const bool is_rest = !is_on(g_period) && rest::seek(t);
   set_batch();
+  return is_rest;
+}
+
+}  // namespace
+
+void tell_work(Thread& t) {
+  const Scope scope(t);
+  if (pass_time(t)) rest::forget_samples(t);
 }
 
 void tell_late_work(Thread& t) {

@@ -41,6 +41,12 @@ inline void sleep_ms(long ms) {
   const timespec duration{ms / 1000, ms % 1000 * 1000000};
   call_on(SYS_nanosleep, &duration);
 }
+// Of a clock that does not go back. A system call.
+inline uint64_t nanoseconds() {
+  timespec now{};
+  call(SYS_clock_gettime, CLOCK_MONOTONIC, reinterpret_cast<long>(&now));
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 [[noreturn]] inline void die(int code) {
   for (;;) call(SYS_exit_group, code);
 }

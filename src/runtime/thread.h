@@ -130,6 +130,7 @@ struct Thread {
   Slot slot_before_wait;            // its epoch then
   uint32_t clock_before_wait;
   bool has_left_period;  // in which it fell asleep there, and has sampled nothing since
+  bool left_to_join;     // the same, while it waits in pthread_join
 
   // Of sleep.h. Others read them.
   const ThreadInfo* sleeps_until_end_of;

@@ -73,10 +73,15 @@ class Game {
     const depot::Id id = 1 + draw(8);
     if (draw(100) >= plain_share_) return atomic(t, bytes, draw(3) == 0, id);
     if (draw(4) == 0) return clear(t, bytes), "";
+    if (draw(4) == 0) return Store::forget(cell_, t.env, [](OnlineEpoch) { return false; }), "";
     return draw(2) == 0 ? plain<Op::Read>(t, bytes, id) : plain<Op::Write>(t, bytes, id);
   }
   bool ends_empty() {
-    clear(*actors_[0], 0xFF);
+    if (whole_) {
+      Store::forget(cell_, actors_[0]->env, [](OnlineEpoch) { return true; });
+    } else {
+      clear(*actors_[0], 0xFF);
+    }
     return Store::empty(cell_);
   }
 

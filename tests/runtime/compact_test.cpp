@@ -94,6 +94,7 @@ class Byte {
   std::map<Moment, std::set<depot::Id>> touched_;
 };
 
+bool is_common(OnlineEpoch e) { return past::is_common(index(e.slot()), e.clock()); }
 void forget_common_past() { std::ranges::fill(past::g_common, past::Clock{0}); }
 
 class Game {
@@ -126,14 +127,19 @@ class Game {
     if (what == 1)
       return Store::visit(cells()[granule], bytes, t.env, [](D::Var&) {}), "";  // apart, and together again
     if (what == 2) return access<Op::Free>(t, granule, bytes, place(2));
+    if (what == 3) return Store::forget(cells()[granule], t.env, &is_common), "";
     if (what < 20) return sweep<Op::Read>(t, bytes);
     if (what < 30) return sweep<Op::Write>(t, bytes);
     return what < 70 ? access<Op::Read>(t, granule, bytes, place(0)) : access<Op::Write>(t, granule, bytes, place(1));
   }
-  // Everything forgotten leaves nothing.
+  // Everything forgotten leaves nothing; so does everything known.
   bool ends_empty() {
     for (unsigned g = 0; g < kGranules; ++g) {
-      clear(*actors_[0], g, 0xFF);
+      if (knows_past_) {
+        Store::forget(cells()[g], actors_[0]->env, [](OnlineEpoch) { return true; });
+      } else {
+        clear(*actors_[0], g, 0xFF);
+      }
       if (!Store::empty(cells()[g])) return false;
     }
     return true;
@@ -311,6 +317,24 @@ TEST_F(Forgetting, ForgetsWhatIsInTheRest) {
   access<Op::Read>(0x80);
   EXPECT_FALSE(has_rest());
   EXPECT_NE(cells_->mark[1], 0U);
+}
+
+OnlineEpoch::Clock g_unknown = 0;
+
+// A write, a read of half of the bytes, and atomics of either half.
+TEST_F(Forgetting, ForgetsPiecesIfAllIsKnown) {
+  for (const uint8_t half : {uint8_t{0x0F}, uint8_t{0xF0}}) {
+    actor_.renew();
+    Store::visit(*cells_, half, actor_.env,
+                 [&](D::Var& x) { D::atomic_write(actor_.state, x, Store::access(1), actor_.env); });
+    D::release(actor_.state, lock_, actor_.env);
+  }
+  for (g_unknown = 4; g_unknown != 0; --g_unknown) {
+    Store::forget(*cells_, actor_.env, [](OnlineEpoch e) { return e.clock() != g_unknown; });
+    EXPECT_FALSE(Store::empty(*cells_)) << g_unknown;
+  }
+  Store::forget(*cells_, actor_.env, [](OnlineEpoch) { return true; });
+  EXPECT_TRUE(Store::empty(*cells_));
 }
 
 TEST(Compact, IsFastTrackForEachByte) {

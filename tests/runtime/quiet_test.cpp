@@ -7,7 +7,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <initializer_list>
 #include <thread>
+#include <vector>
 
 #include "runtime/registry.h"
 
@@ -29,17 +32,20 @@ namespace {
 
 constexpr uintptr_t kAddress = uintptr_t{1} << 40;
 
-class Quiet : public testing::Test {
- protected:
-  void SetUp() override { set_period(true); }
-  void TearDown() override { set_period(false); }
-};
-
 bool is_searched(uintptr_t address, bool has_history) {
   if (!begin_search(address)) return false;
   end_search(address, has_history);
   return true;
 }
+
+class Quiet : public testing::Test {
+ protected:
+  void SetUp() override { set_period(true); }
+  void TearDown() override {
+    sweep(g_only, {[](Thread&, uintptr_t) {}, [](uintptr_t block) { is_searched(block, false); }}, true);
+    set_period(false);
+  }
+};
 
 TEST_F(Quiet, HistoryStaysUntilASearchFindsNone) {
   begin_recording();
@@ -106,6 +112,145 @@ TEST_F(Quiet, AChildRecordsAlone) {
   EXPECT_FALSE(is_searched(kAddress, true));
   end_recording();
   EXPECT_TRUE(is_searched(kAddress, false));
+}
+
+// --- all of it at once ---
+
+std::vector<uintptr_t> g_met;
+bool g_is_forgotten = true;
+std::function<void()> g_meanwhile = [] {};
+
+bool is_swept(bool gives_back = false) {
+  g_met.clear();
+  return sweep(g_only,
+               {[](Thread&, uintptr_t block) {
+                  g_met.push_back(block);
+                  g_meanwhile();
+                },
+                [](uintptr_t block) { is_searched(block, !g_is_forgotten); }},
+               gives_back);
+}
+
+void sample(std::initializer_list<uintptr_t> addresses) {
+  begin_recording();
+  for (const uintptr_t at : addresses) disturb(at);
+  end_recording();
+}
+
+using Blocks = std::vector<uintptr_t>;
+constexpr uintptr_t kFirst = kAddress + 20 * kBlock, kInside = kFirst + 64;
+constexpr uintptr_t kOtherChunk = kAddress + 5 * (kInChunk + 1);
+
+TEST_F(Quiet, ASweepMeetsAllBlocksWithHistory) {
+  const Blocks all = {kFirst, kFirst + 9 * kBlock, kOtherChunk + kBlock};
+  sample({kInside, kInside + 8, kInside + 9 * kBlock, kOtherChunk + kBlock + 64});
+  g_is_forgotten = false;
+  EXPECT_TRUE(is_swept());
+  EXPECT_EQ(g_met, all);
+  g_is_forgotten = true;
+  EXPECT_TRUE(is_swept());
+  EXPECT_EQ(g_met, all);
+  set_period(false);
+  for (const uintptr_t block : all) EXPECT_TRUE(is_quiet(g_only, block));
+  EXPECT_TRUE(is_swept());
+  EXPECT_TRUE(g_met.empty());
+  sample({kInside});  // again
+  EXPECT_TRUE(is_swept());
+  EXPECT_EQ(g_met, Blocks({kFirst}));
+}
+
+// Each block has the history of the first bytes behind it, too.
+TEST_F(Quiet, ASweepForgetsAllBeforeItSearches) {
+  sample({kInside, kInside + kBlock, kOtherChunk + 64});
+  static unsigned forgotten = 0;
+  const auto forget = [](Thread&, uintptr_t) { ++forgotten; };
+  const auto search = [](uintptr_t block) {
+    EXPECT_EQ(forgotten, 3U);
+    is_searched(block, false);
+  };
+  EXPECT_TRUE(sweep(g_only, {forget, search}, false));
+}
+
+TEST_F(Quiet, OneSweepsAtATime) {
+  sample({kInside});
+  bool does_another = true;
+  g_meanwhile = [&] { does_another = sweep(g_only, {[](Thread&, uintptr_t) {}, [](uintptr_t) {}}, false); };
+  EXPECT_TRUE(is_swept());
+  EXPECT_FALSE(does_another);
+  g_meanwhile = [] {};
+  EXPECT_TRUE(is_swept());
+}
+
+char* cell_of(uintptr_t address) { return chunk(address) + kLinesBytes + granule_index(address) * kCellOfTest; }
+bool is_resident(uintptr_t address) {
+  char* cell = cell_of(address);
+  return TouchedPages(cell - reinterpret_cast<uintptr_t>(cell) % kPage, 1)[0];
+}
+
+TEST_F(Quiet, PagesWithoutHistoryAreGivenBackIfAskedFor) {
+  be_touched(g_only, cell_of(kInside), kInside);
+  sample({kInside});
+  g_is_forgotten = false;
+  EXPECT_TRUE(is_swept(true));
+  EXPECT_TRUE(is_resident(kInside)) << "it has history";
+  g_is_forgotten = true;
+  EXPECT_TRUE(is_swept());
+  EXPECT_TRUE(is_resident(kInside)) << "not asked for";
+  begin_recording();
+  EXPECT_TRUE(is_swept(true));
+  EXPECT_TRUE(is_resident(kInside)) << "somebody may have recorded there, and is about to say so";
+  end_recording();
+  EXPECT_TRUE(is_swept(true));
+  EXPECT_FALSE(is_resident(kInside));
+  EXPECT_EQ(look(g_only, kInside), kUntouched);
+  be_touched(g_only, cell_of(kInside), kInside);
+  EXPECT_TRUE(is_resident(kInside));
+}
+
+// What is recorded is the number of the period; the last but one is known to all.
+uint64_t& period_in(uintptr_t address) { return *reinterpret_cast<uint64_t*>(cell_of(address)); }
+uint64_t load(const uint64_t& number) { return __atomic_load_n(&number, __ATOMIC_ACQUIRE); }
+uint64_t g_known = 0;
+
+// One thread samples, another sweeps all the time, and gives back pages.
+TEST_F(Quiet, NothingIsLostBesideASweep) {
+  const auto blocks = [](auto f) {
+    for (uintptr_t i = 0; i < 40; ++i) f(kInside + i * kBlock);
+  };
+  std::atomic<bool> is_over = false;
+  std::atomic<unsigned> sweeps = 0;
+  const Forgetting histories = {[](Thread&, uintptr_t block) {
+                                  uint64_t number = load(period_in(block + 64));
+                                  if (number <= load(g_known))
+                                    __atomic_compare_exchange_n(&period_in(block + 64), &number, 0, false,
+                                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+                                },
+                                [](uintptr_t block) {
+                                  if (begin_search(block)) end_search(block, load(period_in(block + 64)) != 0);
+                                }};
+  std::thread sweeper([&] {
+    for (; !is_over; ++sweeps) sweep(g_only, histories, true);
+  });
+  unsigned lost = 0;
+  constexpr uint64_t kPeriods = 20000;
+  for (uint64_t number = 1; number <= kPeriods; ++number) {
+    begin_recording();
+    blocks([&](uintptr_t at) { __atomic_store_n(&period_in(at), number, __ATOMIC_RELAXED); });
+    blocks(&disturb);
+    end_recording();
+    if (number % 3 == 0) {
+      for (const unsigned before = sweeps; sweeps < before + 2;) std::this_thread::yield();
+    }
+    blocks([&](uintptr_t at) { lost += load(period_in(at)) != number || !may_have_history(at) ? 1 : 0; });
+    __atomic_store_n(&g_known, number, __ATOMIC_RELEASE);
+  }
+  is_over = true;
+  sweeper.join();
+  EXPECT_EQ(lost, 0U);
+  sweep(g_only, histories, true);
+  set_period(false);
+  blocks([](uintptr_t at) { EXPECT_TRUE(is_quiet(g_only, at)); });
+  EXPECT_FALSE(is_resident(kInside));
 }
 
 long faults() {

@@ -25,6 +25,8 @@ uint32_t g_announced = 0;
 std::function<void()> g_at_visit = [] {};
 bool g_no_memory_matters = false;
 int g_recording = 0;
+std::vector<bool> g_sweeps;  // whether each gave pages back
+bool g_is_swept_by_another = false;
 
 }  // namespace
 
@@ -45,6 +47,12 @@ void set_rest() { g_no_memory_matters = true; }
 void begin_recording() { ++g_recording; }
 void end_recording() { --g_recording; }
 void start_in_child(bool) {}
+bool sweep(Thread&, const Forgetting&, bool gives_back) {
+  if (g_is_swept_by_another) return false;
+  g_sweeps.push_back(gives_back);
+  sys::sleep_ms(200);
+  return true;
+}
 }  // namespace quiet
 
 namespace sampling {
@@ -58,7 +66,9 @@ namespace {
 // Of each thread its epoch, and the latest clocks of others that it knows of.
 std::map<const Thread*, OnlineEpoch> g_now;
 std::map<const Thread*, std::map<Slot, OnlineEpoch::Clock>> g_known;
-Slot g_first_slot{};  // of this test: what earlier ones sampled is known to all
+const Thread* g_has_told_nobody = nullptr;
+unsigned g_rests_found = 0;  // as seek() said
+Slot g_first_slot{};         // of this test: what earlier ones sampled is known to all
 
 bool knows(const Thread& t, OnlineEpoch e) {
   return e.slot() < g_first_slot || e.slot() == g_now[&t].slot() || g_known[&t][e.slot()] >= e.clock();
@@ -69,8 +79,13 @@ class Rest : public testing::Test {
  protected:
   void SetUp() override {
     sys::register_barrier_on_all_threads();
-    allow({[](const Thread& t) { return g_now[&t]; }, [](const Thread&) { return false; }, &knows,
-           [](Thread& t, OnlineEpoch e) { g_known[&t][e.slot()] = e.clock(); }});
+    allow({[](const Thread& t) { return g_now[&t]; },
+           [](const Thread& t) { return g_has_told_nobody == &t; },
+           &knows,
+           [](Thread& t, OnlineEpoch e) { g_known[&t][e.slot()] = e.clock(); },
+           {}});
+    g_has_told_nobody = nullptr;
+    g_rests_found = 0;
     g_live.clear();
     g_announced = 0;
     g_at_visit = [] {};
@@ -126,7 +141,7 @@ class Rest : public testing::Test {
   static bool is_found() {
     for (unsigned i = 0; i < 128 && !is_on(); ++i) {
       for (const auto& t : g_live) {
-        if (t->awaits == nullptr && !is_on()) seek(*t);
+        if (t->awaits == nullptr && t->joins == nullptr && !is_on() && seek(*t)) ++g_rests_found;
       }
     }
     return is_on() && g_no_memory_matters;
@@ -169,6 +184,105 @@ TEST_F(Rest, WhenAllKnow) {
   EXPECT_FALSE(is_found());
   tell(*other_, *sampler_);
   EXPECT_TRUE(is_found());
+}
+
+TEST_F(Rest, WhatWasSampledMayBeForgotten) {
+  const OnlineEpoch sampled = g_now[sampler_];
+  end_period();
+  EXPECT_FALSE(is_found());
+  EXPECT_EQ(g_rests_found, 0U);
+  EXPECT_FALSE(is_known_to_all(sampled));
+  tell(*other_, *sampler_);
+  EXPECT_TRUE(is_found());
+  EXPECT_EQ(g_rests_found, 1U);
+  EXPECT_TRUE(is_known_to_all(sampled));
+  EXPECT_FALSE(is_known_to_all({sampled.slot(), sampled.clock() + 1}));
+  EXPECT_FALSE(is_known_to_all({Slot{next_slot_ + 1000}, 1}));
+  begin_period();
+  see_period(*sampler_);
+  tick(*sampler_);
+  EXPECT_TRUE(is_known_to_all(sampled)) << "for good";
+  EXPECT_FALSE(is_known_to_all(g_now[sampler_]));
+  ++sampling::g_period;
+  leave_period(*sampler_, true);
+}
+
+TEST_F(Rest, ButNotWhatWhoWaitsHasToldNobody) {
+  tick(*sampler_);
+  const OnlineEpoch untold = g_now[sampler_];
+  end_period();
+  g_known[other_][untold.slot()] = untold.clock() - 1;
+  g_has_told_nobody = sampler_;
+  begin_join(*sampler_, other_);
+  EXPECT_FALSE(is_found());
+  EXPECT_TRUE(is_on()) << "but memory is looked at";
+  EXPECT_TRUE(is_known_to_all({untold.slot(), untold.clock() - 1}));
+  EXPECT_FALSE(is_known_to_all(untold));
+  end_join(*sampler_);
+  EXPECT_FALSE(is_on());
+  EXPECT_FALSE(is_found());
+  tell(*other_, *sampler_);
+  EXPECT_TRUE(is_found());
+}
+
+TEST_F(Rest, WhoBeginsToJoinInThePeriodHasLeftIt) {
+  tick(*sampler_);
+  const OnlineEpoch untold = g_now[sampler_];
+  const int all = g_recording;
+  g_has_told_nobody = sampler_;
+  begin_join(*sampler_, other_);
+  EXPECT_EQ(g_recording, all - 1);
+  ++sampling::g_period;
+  leave_period(*other_, false);
+  g_known[other_][untold.slot()] = untold.clock() - 1;
+  EXPECT_FALSE(is_found());
+  EXPECT_TRUE(is_on());
+  end_join(*sampler_);
+  EXPECT_FALSE(is_on());
+  EXPECT_EQ(g_recording, all - 1);
+  EXPECT_TRUE(sampler_->has_left_period);
+  leave_period(*sampler_, false);
+  EXPECT_EQ(g_recording, all - 2);
+  EXPECT_FALSE(is_found()) << "what it told nobody is news now";
+  tell(*other_, *sampler_);
+  EXPECT_TRUE(is_found());
+}
+
+TEST_F(Rest, WhoHasJoinedInThePeriodSamplesOn) {
+  const int all = g_recording;
+  g_has_told_nobody = sampler_;
+  begin_join(*sampler_, other_);
+  end_join(*sampler_);
+  EXPECT_EQ(g_recording, all);
+  EXPECT_FALSE(sampler_->has_left_period);
+  end_period();
+  EXPECT_EQ(g_recording, all - 2);
+}
+
+TEST_F(Rest, WhoMayBeInterruptedDoesNotLeaveThePeriodToJoin) {
+  g_has_told_nobody = sampler_;
+  const auto leaves = [&] {
+    expect_interruptions();
+    begin_join(*sampler_, other_);
+    return sampler_->has_left_period;
+  };
+  EXPECT_EXIT(std::exit(leaves() ? 1 : 0), testing::ExitedWithCode(0), "");
+  end_period();
+}
+
+// The only test that forgets: when the last time was is remembered for good.
+TEST_F(Rest, ForgetsNotTooSoonAfterTheLastTime) {
+  Arena arena;
+  sampler_->arena = &arena;
+  g_is_swept_by_another = true;
+  forget_samples(*sampler_);
+  EXPECT_TRUE(g_sweeps.empty());
+  g_is_swept_by_another = false;
+  forget_samples(*sampler_);
+  EXPECT_EQ(g_sweeps, std::vector<bool>({true})) << "with pages, the first time; another's work was none";
+  forget_samples(*sampler_);  // it took long: seconds do not matter yet
+  EXPECT_EQ(g_sweeps.size(), 1U);
+  end_period();
 }
 
 TEST_F(Rest, NotWhileSomebodyIsInThePeriod) {
