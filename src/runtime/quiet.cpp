@@ -147,9 +147,11 @@ void end_search(uintptr_t address, bool has_history) {
 
 namespace {
 
-uintptr_t listed_chunk(uint32_t i) {
+bool is_listed(uint32_t i, uintptr_t& chunk) {
   const Guard guard(g_lock);
-  return i < g_chunk_count ? g_chunks[i] : 0;
+  if (i >= g_chunk_count) return false;
+  chunk = g_chunks[i];
+  return true;
 }
 
 // f(address) for each block of the chunk that has history.
@@ -182,9 +184,10 @@ bool give_back_chunk(uint32_t i) {
 // All is forgotten before any block is searched: each has the history of the first bytes behind it, too.
 bool sweep(Thread& t, const Forgetting& histories, bool gives_back) {
   if (__atomic_exchange_n(&g_sweeping, true, __ATOMIC_ACQUIRE)) return false;
-  for (uint32_t i = 0; const uintptr_t chunk = listed_chunk(i); ++i)
+  uintptr_t chunk = 0;
+  for (uint32_t i = 0; is_listed(i, chunk); ++i)
     for_each_with_history(chunk, [&](uintptr_t at) { histories.forget(t, at); });
-  for (uint32_t i = 0; const uintptr_t chunk = listed_chunk(i);) {
+  for (uint32_t i = 0; is_listed(i, chunk);) {
     for_each_with_history(chunk, histories.search);
     if (!gives_back || !give_back_chunk(i)) ++i;
   }

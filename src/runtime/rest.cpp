@@ -171,21 +171,30 @@ void samples_no_more(OnlineEpoch latest, bool has_sampled) {
   if (has_sampled) raise(latest);
 }
 
-// What others can know of is of its epochs before. In a period it is as if it had left that, unless a handler may sample.
+namespace {
+
+// What others can know of is of its epochs before.
+void keep_samples(Thread& t) {
+  const OnlineEpoch now = g_knowledge.epoch(t);
+  const Guard guard(g_lock);
+  sampled_by(now.slot()).latest = now.clock() - 1;
+  ++g_generation;
+  ++g_sampling;
+  t.keeps_samples = true;
+}
+
+}  // namespace
+
+// In a period it is then as if it had left that, unless a handler may sample.
 void begin_join(Thread& t, const Thread* child) {
   if (!g_allowed || child == nullptr) return;
   if (g_knowledge.has_told_nobody(t)) {
-    const OnlineEpoch now = g_knowledge.epoch(t);
+    keep_samples(t);
     const bool is_in_period = (t.period & 1) != 0 && !t.has_left_period;
     if (is_in_period && __atomic_load_n(&g_sleepers_count, __ATOMIC_RELAXED)) {
       t.has_left_period = t.left_to_join = true;
       samples_no_more({}, false);
     }
-    const Guard guard(g_lock);
-    sampled_by(now.slot()).latest = now.clock() - 1;
-    ++g_generation;
-    ++g_sampling;
-    t.keeps_samples = true;
   }
   __atomic_store_n(&t.joins, child, __ATOMIC_RELEASE);
 }

@@ -232,7 +232,7 @@ TEST_F(Quiet, NothingIsLostBesideASweep) {
     for (; !is_over; ++sweeps) sweep(g_only, histories, true);
   });
   unsigned lost = 0;
-  constexpr uint64_t kPeriods = 20000;
+  constexpr uint64_t kPeriods = 5000;
   for (uint64_t number = 1; number <= kPeriods; ++number) {
     begin_recording();
     blocks([&](uintptr_t at) { __atomic_store_n(&period_in(at), number, __ATOMIC_RELAXED); });

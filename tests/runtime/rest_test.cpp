@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::unique_ptr<Thread>> g_live;
 uint32_t g_announced = 0;
-std::function<void()> g_at_visit = [] {};
+std::function<void()> g_at_visit = [] {}, g_at_end_of_recording = [] {};
 bool g_no_memory_matters = false;
 int g_recording = 0;
 std::vector<bool> g_sweeps;  // whether each gave pages back
@@ -45,7 +45,10 @@ namespace quiet {
 constinit uint8_t g_nothing[kBytes] = {};
 void set_rest() { g_no_memory_matters = true; }
 void begin_recording() { ++g_recording; }
-void end_recording() { --g_recording; }
+void end_recording() {
+  --g_recording;
+  g_at_end_of_recording();
+}
 void start_in_child(bool) {}
 bool sweep(Thread&, const Forgetting&, bool gives_back) {
   if (g_is_swept_by_another) return false;
@@ -230,7 +233,9 @@ TEST_F(Rest, WhoBeginsToJoinInThePeriodHasLeftIt) {
   const OnlineEpoch untold = g_now[sampler_];
   const int all = g_recording;
   g_has_told_nobody = sampler_;
+  g_at_end_of_recording = [&] { EXPECT_TRUE(sampler_->keeps_samples) << "or others would look at nothing meanwhile"; };
   begin_join(*sampler_, other_);
+  g_at_end_of_recording = [] {};
   EXPECT_EQ(g_recording, all - 1);
   ++sampling::g_period;
   leave_period(*other_, false);
