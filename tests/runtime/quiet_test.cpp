@@ -232,13 +232,13 @@ TEST_F(Quiet, NothingIsLostBesideASweep) {
     for (; !is_over; ++sweeps) sweep(g_only, histories, true);
   });
   unsigned lost = 0;
-  constexpr uint64_t kPeriods = 5000;
+  constexpr uint64_t kPeriods = 4000;
   for (uint64_t number = 1; number <= kPeriods; ++number) {
     begin_recording();
     blocks([&](uintptr_t at) { __atomic_store_n(&period_in(at), number, __ATOMIC_RELAXED); });
     blocks(&disturb);
     end_recording();
-    if (number % 3 == 0) {
+    if (number % 16 == 0) {
       for (const unsigned before = sweeps; sweeps < before + 2;) std::this_thread::yield();
     }
     blocks([&](uintptr_t at) { lost += load(period_in(at)) != number || !may_have_history(at) ? 1 : 0; });
