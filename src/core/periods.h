@@ -6,6 +6,7 @@
 // are: but each is a small share of all work so far. How long one is depends on nothing that was drawn, so the rate stays what it is.
 // Not thread-safe: the host serializes.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -128,7 +129,7 @@ class Periods {
   constexpr bool draw() { return random_.chance(rate_); }
   void grow() {
     const uint64_t share = done_ / kShare, longest = share < longest_ ? share : longest_;
-    if (length_ < longest) length_ = longest;
+    length_ = std::max(length_, longest);
   }
   bool next() {
     if (skipped_ != 0) {
