@@ -15,6 +15,8 @@
 //
 //   period ─▶ threads leave it, each tells its epoch ─▶ they learn of each other ─▶ all know ─▶ rest ─▶ period
 //
+// What all know when a rest begins is forgotten then (quiet.h): so what is kept of histories is in proportion to what is sampled.
+//
 // What is skipped at rest would have told what all know already; what is left of it in objects and memory is older, and known as well.
 // An atomic operation must not begin at rest and be made in the period: in between, somebody may have published news with the value that
 // it takes or replaces. So it says that it is under way (Thread::at_rest, a plain store), and a period begins with a barrier on all
@@ -68,8 +70,8 @@ void samples_no_more(OnlineEpoch latest, bool has_sampled);
 // It begins to sample: operations that began at rest are over afterwards.
 void wait_for_operations();
 
-// Around pthread_join. A handler that comes in between runs without the knowledge that was counted on: where the program has handlers,
-// it is not. One that was set later finds the thread with all that was known when the rest began.
+// Around pthread_join. Who begins to wait in a period has left it until it goes on; what it sampled and told nobody it keeps. A handler
+// that comes in between runs without the knowledge that was counted on: where the program has handlers, it is not. One that was set later finds the thread with all that was known when the rest began.
 void begin_join(Thread& t, const Thread* child);
 void end_join(Thread& t);
 void be_interrupted(Thread& t);

@@ -1,7 +1,6 @@
 // Histories of all kinds, sampled by two threads in one period, then known to both: there is rest, and they are forgotten (rest.h).
 #pragma once
 #include <pthread.h>
-#include <unistd.h>
 
 #include "order.h"
 #include "sampling/sampled.h"
@@ -32,14 +31,11 @@ inline void read_and_count() {
   }
 }
 
-// There is no rest before the main thread waits in pthread_join, so it gets time for that.
 inline void synchronize() {
-  for (int i = 0; i < 2000; ++i) {
-    end_epoch();
-    if (i % 100 == 0) usleep(1000);
-  }
+  for (int i = 0; i < 1000; ++i) end_epoch();
 }
 
+// In turns: each leaves the period, and hears of the other.
 inline void first_of_two() {
   AnnotateSampling(__FILE__, __LINE__, 1);
   order_done(1);
@@ -47,8 +43,8 @@ inline void first_of_two() {
   read_and_count();
   order_wait(2);
   AnnotateSampling(__FILE__, __LINE__, 0);
-  order_done(3);
   synchronize();
+  order_done(3);
   order_wait(4);
   synchronize();
   order_done(5);
@@ -61,5 +57,13 @@ inline void second_of_two() {
   synchronize();
   order_done(4);
   order_wait(5);
-  synchronize();
+}
+
+// The main thread is the first: on its way to pthread_join it would be in the way of rest.
+inline void with_another(Body first, Body second) {
+  pthread_t other;
+  const auto run = [](void* body) -> void* { return reinterpret_cast<Body>(body)(), nullptr; };
+  pthread_create(&other, nullptr, run, reinterpret_cast<void*>(second));
+  first();
+  pthread_join(other, nullptr);
 }

@@ -3,4 +3,4 @@
 // CHECK: "sampled":{{[1-9][0-9]*}},"live_bytes":0}
 #include "sampling/forgotten.h"
 
-int main() { together(&first_of_two, &second_of_two); }
+int main() { with_another(&first_of_two, &second_of_two); }

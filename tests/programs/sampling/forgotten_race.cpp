@@ -3,7 +3,7 @@
 #include "sampling/forgotten.h"
 
 int main() {
-  together(
+  with_another(
       [] {
         first_of_two();
         order_wait(6);
