@@ -5,7 +5,7 @@ from html import escape
 
 WIDTH, HEIGHT = 300, 190  # of a panel
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 30, 40  # around its axes
-LEGEND = 34
+LEGEND, LEGEND_ROW = 34, 16  # with one row; each further one
 INK, GRID = "#333333", "#dddddd"
 
 
@@ -100,23 +100,34 @@ def draw_panel(panel, series, left, top):
             yield f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.6" fill="{s.color if not s.dashed else "white"}" stroke="{s.color}"/>'
 
 
-def draw_legend(series, width):
-    slot = min(170, width / len(series))
-    start = (width - slot * len(series)) / 2
-    for i, s in enumerate(series):
-        at = start + i * slot
-        yield line(at, 18, at + 28, 18, s.color, 2, s.dashed)
-        yield text(at + 34, 22, s.name, "start")
+def legend_rows(series, width):
+    """As many to a row as there is room for; and how wide each is."""
+    needed = 44 + 6.5 * max(len(s.name) for s in series)
+    count = max(1, min(len(series), int(width // needed)))
+    return [series[i:i + count] for i in range(0, len(series), count)], min(170, width / count)
+
+
+def draw_legend(rows, slot, width):
+    start = (width - slot * len(rows[0])) / 2
+    for k, row in enumerate(rows):
+        y = 18 + k * LEGEND_ROW
+        for i, s in enumerate(row):
+            at = start + i * slot
+            yield line(at, y, at + 28, y, s.color, 2, s.dashed)
+            yield text(at + 34, y + 4, s.name, "start")
 
 
 def svg(rows, series):
     """The picture of a grid of panels, row by row."""
-    width, height = WIDTH * max(map(len, rows)), LEGEND + HEIGHT * len(rows)
+    width = WIDTH * max(map(len, rows))
+    names, slot = legend_rows(series, width)
+    top = LEGEND + LEGEND_ROW * (len(names) - 1)
+    height = top + HEIGHT * len(rows)
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
            'font-family="sans-serif">')
     yield f'<rect width="{width}" height="{height}" fill="white"/>'
-    yield from draw_legend(series, width)
+    yield from draw_legend(names, slot, width)
     for i, row in enumerate(rows):
         for k, panel in enumerate(row):
-            yield from draw_panel(panel, series, k * WIDTH, LEGEND + i * HEIGHT)
+            yield from draw_panel(panel, series, k * WIDTH, top + i * HEIGHT)
     yield "</svg>"
