@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS photofinish EXPORT photofinish)
 install(FILES ${PROJECT_BINARY_DIR}/bin/pf-c++ ${PROJECT_BINARY_DIR}/bin/pf-cc DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES src/cli/gcc_calls.h DESTINATION lib/photofinish)
+install(FILES src/cli/gcc_calls.h ${PROJECT_BINARY_DIR}/lib/calls.o DESTINATION lib/photofinish)
 
 if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/photofinish)
   add_library(headers INTERFACE)

@@ -2,6 +2,7 @@
 
 A flavour names the compilers, wraps the command, and counts the races afterwards.
 """
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ class Flavour:
 
     def compilers(self):
         return {"CC": self.cc, "CXX": self.cxx, "CFLAGS": FLAGS, "CXXFLAGS": FLAGS}
+
+    def linked(self):
+        """What the compilers link into a program besides."""
+        return []
 
     def command(self, program, folder):
         """The command line, with what the flavour puts before it; `folder` is for its report."""
@@ -56,6 +61,9 @@ class Tsan(Flavour):
 @dataclass(frozen=True)
 class Ours(Flavour):
     engine: str = "fasttrack"
+
+    def linked(self):
+        return [hashlib.sha256((BUILD / "lib" / "calls.o").read_bytes()).hexdigest()]
 
     @property
     def build(self):

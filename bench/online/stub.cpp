@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../../src/runtime/abi/near_layout.h"
+
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT void __tsan_init() {}
@@ -29,12 +31,20 @@ EXPORT void* __tsan_memset(void* to, int value, unsigned long n) { return std::m
   ACCESS(volatile_write##SIZE)                                                                                         \
   ACCESS(unaligned_read##SIZE)                                                                                         \
   ACCESS(unaligned_write##SIZE)                                                                                        \
-  ACCESS(unaligned_read_write##SIZE)
+  ACCESS(unaligned_read_write##SIZE)                                                                                   \
+  ACCESS(read##SIZE##_pc)                                                                                              \
+  ACCESS(write##SIZE##_pc)
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
+
+// What pf-cc linked into the program goes on by this table.
+#define ENTRY(NAME) reinterpret_cast<const void*>(&__tsan_##NAME),
+EXPORT const void* const __photofinish_entries[] = {PF_NEAR_ENTRIES(ENTRY)};
+EXPORT void __photofinish_begin_block(void*) {}
+EXPORT void __photofinish_end_block(void*) {}
 
 #define FETCH(BITS, NAME)                                                                                              \
   EXPORT uint##BITS##_t __tsan_atomic##BITS##_fetch_##NAME(volatile uint##BITS##_t* a, uint##BITS##_t v, int) {        \

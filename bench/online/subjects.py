@@ -55,7 +55,7 @@ class Subject:
     def build(self, flavour, again=False):
         """Builds unless it was built before by the same compilers and command lines."""
         folder, steps = self.folder(flavour), self.steps(flavour)
-        stamp, recipe = folder / ".built", repr((steps, flavour.compilers()))
+        stamp, recipe = folder / ".built", repr((steps, flavour.compilers(), *flavour.linked()))
         if not again and stamp.exists() and stamp.read_text() == recipe:
             return
         shutil.rmtree(folder, ignore_errors=True)

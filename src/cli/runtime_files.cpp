@@ -29,10 +29,10 @@ std::optional<fs::path> find_runtime(const std::string& detector) {
   return std::nullopt;
 }
 
-std::optional<fs::path> find_gcc_calls() {
+std::optional<fs::path> find_beside_runtimes(std::string_view name) {
   for (const fs::path& root : runtime_roots()) {
     std::error_code error;
-    if (fs::exists(root / "gcc_calls.h", error)) return root / "gcc_calls.h";
+    if (fs::exists(root / name, error)) return root / name;
   }
   return std::nullopt;
 }

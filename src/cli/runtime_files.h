@@ -12,8 +12,8 @@ namespace pf::cli {
 std::vector<std::filesystem::path> runtime_roots();
 // <root>/<detector>, if a runtime is in it.
 std::optional<std::filesystem::path> find_runtime(const std::string& detector);
-// gcc_calls.h, next to them.
-std::optional<std::filesystem::path> find_gcc_calls();
+// A file next to them.
+std::optional<std::filesystem::path> find_beside_runtimes(std::string_view name);
 // No detector's: of programs that are not instrumented, and of those that are recorded.
 inline constexpr std::string_view kSampler = "sampler", kRecorder = "record";
 // The same detector where calls into code without instrumentation order.

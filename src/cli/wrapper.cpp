@@ -184,6 +184,8 @@ Status demand(const fs::path& archive) {
   return Error{fmt::format("a static program needs a static runtime, and there is no {}", archive.string())};
 }
 
+bool is_static(const Reading& r) { return r.all_static || r.static_runtime; }
+
 Result<Words> static_runtime(CompilerKind kind, bool all_static, const fs::path& runtime) {
   const bool gcc = kind == CompilerKind::Gcc;
   const fs::path archive = runtime / (gcc ? "libtsan.a" : "libphotofinish.a");  // GCC knows its own by that name
@@ -200,16 +202,23 @@ Words shared_runtime(const fs::path& runtime) {
   return words;
 }
 
-Result<Words> link_words(const Compiler& compiler, const Reading& r, const std::optional<fs::path>& runtime) {
+Result<Words> runtime_words(const Compiler& compiler, const Reading& r, const std::optional<fs::path>& runtime) {
   const bool gcc = compiler.kind == CompilerKind::Gcc;
-  if (!r.links() || (r.shared && !gcc)) return Words{};
+  if (r.shared && !gcc) return Words{};
   if (!runtime) {
     return Error{fmt::format("there is no runtime to link in {}/fasttrack", runtime_roots().front().string())};
   }
-  if (r.all_static || r.static_runtime) return static_runtime(compiler.kind, r.all_static, *runtime);
+  if (is_static(r)) return static_runtime(compiler.kind, r.all_static, *runtime);
   if (!gcc) return shared_runtime(*runtime);
   Words words = {"-L" + runtime->string()};  // where its -ltsan finds libtsan.so, which is our library
   std::ranges::copy(rpath(*runtime), std::back_inserter(words));
+  return words;
+}
+
+Result<Words> link_words(const Compiler& compiler, const Reading& r, const RuntimeFiles& files) {
+  if (!r.links()) return Words{};
+  Result<Words> words = runtime_words(compiler, r, files.runtime);
+  if (words && files.near && !is_static(r)) words->push_back(files.near->string());
   return words;
 }
 
@@ -232,7 +241,7 @@ Words gcc_instrumentation(const std::optional<fs::path>& calls_header) {
 Result<Words> wrapped_command(const Compiler& compiler, const Words& arguments, const RuntimeFiles& files) {
   const Result<Reading> reading = read(arguments);
   if (!reading) return reading.error();
-  const Result<Words> link = link_words(compiler, *reading, files.runtime);
+  const Result<Words> link = link_words(compiler, *reading, files);
   if (!link) return link.error();
   Words command = compiler.command;
   if (!reading->inputs) {
@@ -332,7 +341,9 @@ Result<int> run_wrapper(const std::string& language, const Words& arguments) {
   }
   const Result<Compiler> compiler = choose_compiler(cxx);
   if (!compiler) return compiler.error();
-  Result<Words> command = wrapped_command(*compiler, arguments, {find_runtime("fasttrack"), find_gcc_calls()});
+  const RuntimeFiles files = {find_runtime("fasttrack"), find_beside_runtimes("gcc_calls.h"),
+                              find_beside_runtimes("calls.o")};
+  Result<Words> command = wrapped_command(*compiler, arguments, files);
   if (!command) return command.error();
   const std::vector<char*> words = arguments_of(*command);
   execvp(words[0], words.data());

@@ -8,6 +8,7 @@
 #include "runtime/near.h"
 
 PF_DECLARE_ALL_ACCESSES
+extern "C" const void* const __photofinish_entries[];
 
 namespace pf::rt {
 namespace {
@@ -34,13 +35,20 @@ uintptr_t relative(uintptr_t field) {  // to the end of its instruction
   return field + 4 + static_cast<uintptr_t>(static_cast<intptr_t>(distance));
 }
 
+// Of hot code near the program; 0 if there is none at this address.
+uintptr_t entry_point_near(uintptr_t address) {
+  const unsigned entry = near::entry_at(address);
+  return entry == near::kEntries ? 0 : address_of(__photofinish_entries[entry]);
+}
+
 // Where a call really goes: through the module's table of addresses, if the target is a jump of the linker's.
 uintptr_t through_linkage(uintptr_t target) {
+  if (const uintptr_t near = entry_point_near(target); near != 0) return near;
   if (!is_instrumented(target) || !is_instrumented(target + 16)) return target;
   const auto* code = reinterpret_cast<const uint8_t*>(target);
   constexpr uint8_t kEndbr[] = {0xF3, 0x0F, 0x1E, 0xFA};
   if (std::memcmp(code, kEndbr, sizeof kEndbr) == 0) code += sizeof kEndbr;
-  if (*code == 0xE9) return address_of(near::entry_point_at(relative(address_of(code) + 1)));
+  if (*code == 0xE9) return entry_point_near(relative(address_of(code) + 1));
   if (*code == 0xF2) ++code;
   if (code[0] != 0xFF || code[1] != 0x25) return target;
   const uintptr_t entry = relative(reinterpret_cast<uintptr_t>(code) + 2);

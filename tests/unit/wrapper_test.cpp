@@ -22,14 +22,16 @@ std::string joined(const Result<std::vector<std::string>>& command) {
 }
 
 constexpr const char* kLink = " -fno-sanitize-link-runtime -Wl,--push-state,--no-as-needed /rt/libphotofinish.so "
-                              "-Wl,--pop-state -Wl,-rpath,/rt -Wl,--enable-new-dtags";
+                              "-Wl,--pop-state -Wl,-rpath,/rt -Wl,--enable-new-dtags /calls.o";
+
+RuntimeFiles files() { return {"/rt", "/calls.h", "/calls.o"}; }
 
 std::string clang(const std::string& arguments) {
-  return joined(wrapped_command({CompilerKind::Clang, {"clang"}}, split(arguments), {"/rt", "/calls.h"}));
+  return joined(wrapped_command({CompilerKind::Clang, {"clang"}}, split(arguments), files()));
 }
 
 std::string gcc(const std::string& arguments) {
-  std::string text = joined(wrapped_command({CompilerKind::Gcc, {"gcc"}}, split(arguments), {"/rt", "/calls.h"}));
+  std::string text = joined(wrapped_command({CompilerKind::Gcc, {"gcc"}}, split(arguments), files()));
   while (text.find(" -fno-builtin-") != text.npos) {
     const std::size_t at = text.find(" -fno-builtin-");
     text.erase(at, text.find(' ', at + 1) - at);
@@ -47,7 +49,7 @@ TEST(Wrapper, instruments_what_it_compiles) {
 TEST(Wrapper, links_the_runtime_into_programs) {
   EXPECT_EQ(clang("a.o -lm"), std::string("clang -fsanitize=thread") + kLink + " a.o -lm");
   EXPECT_EQ(clang("-o -c a.c"), std::string("clang -fsanitize=thread") + kLink + " -o -c a.c");  // a file named -c
-  EXPECT_EQ(gcc("a.o"), "gcc -fsanitize=thread -include /calls.h -L/rt -Wl,-rpath,/rt -Wl,--enable-new-dtags a.o "
+  EXPECT_EQ(gcc("a.o"), "gcc -fsanitize=thread -include /calls.h -L/rt -Wl,-rpath,/rt -Wl,--enable-new-dtags /calls.o a.o "
                         "-U_FORTIFY_SOURCE");
 }
 
@@ -66,9 +68,9 @@ TEST(Wrapper, lets_questions_through) {
 }
 
 TEST(Wrapper, leaves_shared_objects_without_the_runtime) {
-  EXPECT_EQ(clang("-shared a.o"), "clang -fsanitize=thread -fno-sanitize-link-runtime -shared a.o");
+  EXPECT_EQ(clang("-shared a.o"), "clang -fsanitize=thread -fno-sanitize-link-runtime /calls.o -shared a.o");
   EXPECT_EQ(clang("-shared a.o -Wl,-z,defs -Wl,-soname,x,--no-undefined -z defs -Xlinker -z -Xlinker defs -z now"),
-            "clang -fsanitize=thread -fno-sanitize-link-runtime -shared a.o -Xlinker -soname -Xlinker x -Xlinker -z "
+            "clang -fsanitize=thread -fno-sanitize-link-runtime /calls.o -shared a.o -Xlinker -soname -Xlinker x -Xlinker -z "
             "-Xlinker now");
 }
 
@@ -93,7 +95,7 @@ TEST(Wrapper, links_a_static_runtime_whole) {
   const TemporaryFolder folder;
   const std::string runtime = folder.file("libphotofinish.a");
   std::ofstream(runtime) << "!<arch>\n";
-  EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}})),
+  EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}, "/calls.o"})),
             "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + runtime +
                 " -Wl,--no-whole-archive -static a.o");
 }

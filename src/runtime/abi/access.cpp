@@ -3,6 +3,7 @@
 #include "runtime/abi/accesses.h"
 #include "runtime/abi/calls.h"
 #include "runtime/abi/hot.h"
+#include "runtime/abi/near_layout.h"
 #include "runtime/literace.h"
 
 using namespace pf;
@@ -109,3 +110,7 @@ PF_EXPORT void __tsan_func_exit() {
     return;
   leave_unknown(PF_CALLER_PC);
 }
+
+// For programs whose block of hot code is not filled (linked/calls.S).
+#define PF_ENTRY(NAME) reinterpret_cast<const void*>(&__tsan_##NAME),
+PF_EXPORT const void* const __photofinish_entries[] = {PF_NEAR_ENTRIES(PF_ENTRY)};

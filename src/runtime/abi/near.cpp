@@ -1,99 +1,124 @@
-// The hot entry points once more, as code that may be copied (near.h): what is nothing new ends here, and for the rest the library
-// is called.
+// The hot entry points once more, as a block of code that may be copied (near.h): what is nothing new ends here, and for the rest the
+// library is called.
 #include "runtime/near.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
 
 #include "runtime/abi/accesses.h"
 #include "runtime/abi/calls.h"
 #include "runtime/abi/hot.h"
 
-PF_DECLARE_ALL_ACCESSES
-extern "C" void __tsan_func_entry(void*);
-extern "C" void __tsan_func_exit();
-extern "C" void __tsan_vptr_read(void**);
-
 namespace pf::rt {
-
-// All that the code refers to. A thread's own variables are known by their distance from where it has them.
-struct NearData {
-  static constexpr unsigned kSizes = 5;
-
-  Host::Shared shared;
-  intptr_t watched, in_calls;
-  void (*read[kSizes])(void* p);
-  void (*write[kSizes])(void* p);
-  void (*read_pc[kSizes])(void* p, void* pc);
-  void (*write_pc[kSizes])(void* p, void* pc);
-  decltype(&enter_unknown) enter;
-  decltype(&leave_unknown) leave;
-};
-#define PF_OF_ALL_SIZES(F, OP) {&F<OP, 1>, &F<OP, 2>, &F<OP, 4>, &F<OP, 8>, &F<OP, 16>}
-// Of all files: of a variable that only this one can see the compiler would put the values into the code.
-PF_NEAR_DATA constinit NearData g_near_data = {Host::shared(),
-                                               0,
-                                               0,
-                                               PF_OF_ALL_SIZES(access_unknown, Op::Read),
-                                               PF_OF_ALL_SIZES(access_unknown, Op::Write),
-                                               PF_OF_ALL_SIZES(access_unknown_pc, Op::Read),
-                                               PF_OF_ALL_SIZES(access_unknown_pc, Op::Write),
-                                               &enter_unknown,
-                                               &leave_unknown};
 
 namespace {
 
-constexpr unsigned place_of(unsigned size) { return static_cast<unsigned>(__builtin_ctz(size)); }
+// All that the code refers to.
+constexpr std::size_t kSharedWords = sizeof(Host::Shared) / sizeof(uintptr_t);
+using SharedWords = std::array<uintptr_t, kSharedWords>;
+enum Value : uint32_t { kWatched, kInCalls, kEnter, kLeave, kShared, kAccesses = kShared + kSharedWords, kValues = kAccesses + 20 };
 
-[[gnu::always_inline]] inline Thread* of_this_thread(intptr_t variable) {
-  Thread* t;
-  __asm__("mov %%fs:(%1), %0" : "=r"(t) : "r"(variable));
-  return t;
+constexpr unsigned place_of(unsigned size) { return static_cast<unsigned>(__builtin_ctz(size)); }
+constexpr unsigned entry_of(Op op, unsigned size, bool with_pc) {
+  return place_of(size) * 4 + (with_pc ? 2 : 0) + (writes(op) ? 1 : 0);
 }
 
 struct Near {
-  static Thread* watched() { return of_this_thread(g_near_data.watched); }
-  static Thread* in_calls() { return of_this_thread(g_near_data.in_calls); }
-  static const Host::Shared& shared() { return g_near_data.shared; }
+  static Thread* watched() { return near::variable<kWatched, Thread>(); }
+  static Thread* in_calls() { return near::variable<kInCalls, Thread>(); }
+  static Host::Shared shared() { return shared_of(std::make_index_sequence<kSharedWords>()); }
+  template <std::size_t... kWord>
+  [[gnu::always_inline]] static Host::Shared shared_of(std::index_sequence<kWord...> /*all*/) {
+    return std::bit_cast<Host::Shared>(SharedWords{near::value<kShared + kWord>()...});
+  }
 };
 
-#define PF_NEAR(NAME, OP, SIZE)                                                                                        \
-  PF_NEAR_CODE void near_##NAME(void* p) {                                                                             \
-    if (Host::is_known<OP, SIZE, Near>(address_of(p), PF_CALLER_PC)) [[likely]]                                        \
-      return;                                                                                                          \
-    (writes(OP) ? g_near_data.write : g_near_data.read)[place_of(SIZE)](p);                                            \
-  }
-#define PF_NEAR_PC(NAME, OP, SIZE)                                                                                     \
-  PF_NEAR_CODE void near_##NAME(void* p, void* pc) {                                                                   \
-    if (Host::is_known<OP, SIZE, Near>(address_of(p), address_of(pc))) [[likely]]                                      \
-      return;                                                                                                          \
-    (writes(OP) ? g_near_data.write_pc : g_near_data.read_pc)[place_of(SIZE)](p, pc);                                  \
-  }
-PF_ALL_ACCESSES(PF_NEAR, PF_NEAR_PC)
+// A function of the library.
+template <class F, uint32_t kValue>
+F* far() {
+  return reinterpret_cast<F*>(near::value<kValue>());
+}
+
+template <Op kOp, unsigned kSize>
+[[gnu::always_inline]] inline void access_near(void* p, uintptr_t pc) {
+  if (Host::is_known<kOp, kSize, Near>(address_of(p), pc)) [[likely]]
+    return;
+  far<void(void*), kAccesses + entry_of(kOp, kSize, false)>()(p);
+}
+template <Op kOp, unsigned kSize>
+[[gnu::always_inline]] inline void access_near_pc(void* p, void* pc) {
+  if (Host::is_known<kOp, kSize, Near>(address_of(p), address_of(pc))) [[likely]]
+    return;
+  far<void(void*, void*), kAccesses + entry_of(kOp, kSize, true)>()(p, pc);
+}
+
+#define PF_NEAR(SIZE)                                                                                                  \
+  PF_NEAR_CODE void near_read##SIZE(void* p) { access_near<Op::Read, SIZE>(p, PF_CALLER_PC); }                         \
+  PF_NEAR_CODE void near_write##SIZE(void* p) { access_near<Op::Write, SIZE>(p, PF_CALLER_PC); }                       \
+  PF_NEAR_CODE void near_read##SIZE##_pc(void* p, void* pc) { access_near_pc<Op::Read, SIZE>(p, pc); }                 \
+  PF_NEAR_CODE void near_write##SIZE##_pc(void* p, void* pc) { access_near_pc<Op::Write, SIZE>(p, pc); }
+PF_NEAR(1)
+PF_NEAR(2)
+PF_NEAR(4)
+PF_NEAR(8)
+PF_NEAR(16)
 
 PF_NEAR_CODE void near_func_entry(void* caller) {
   if (!enter_known<Host, Near>(address_of(caller), address_of(__builtin_dwarf_cfa()))) [[unlikely]]
-    g_near_data.enter(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
+    far<decltype(enter_unknown), kEnter>()(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
 }
 PF_NEAR_CODE void near_func_exit() {
   if (!leave_known<Host, Near>()) [[unlikely]]
-    g_near_data.leave(PF_CALLER_PC);
+    far<decltype(leave_unknown), kLeave>()(PF_CALLER_PC);
 }
 
-#define PF_ENTRY(NAME, OP, SIZE)                                                                                       \
-  {"__tsan_" #NAME, reinterpret_cast<const void*>(&__tsan_##NAME), reinterpret_cast<const void*>(&near_##NAME)},
-const near::Entry kEntries[] = {
-    PF_ALL_ACCESSES(PF_ENTRY, PF_ENTRY) PF_ENTRY(func_entry, , ) PF_ENTRY(func_exit, , )
-    // A pointer to a virtual table is read like any.
-    {"__tsan_vptr_read", reinterpret_cast<const void*>(&__tsan_vptr_read), reinterpret_cast<const void*>(&near_read8)}};
+#define PF_ENTRY(NAME) reinterpret_cast<const void*>(&near_##NAME),
+const void* const kEntries[] = {PF_NEAR_ENTRIES(PF_ENTRY)};
+static_assert(sizeof kEntries / sizeof *kEntries == near::kEntries);
 
-intptr_t place_of(Thread* const& variable) {
-  return reinterpret_cast<intptr_t>(&variable) - reinterpret_cast<intptr_t>(__builtin_thread_pointer());
+constexpr unsigned kOfCalls = near::kEntries - 2;
+#define PF_NAME(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, false)},
+#define PF_NAME_PC(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, true)},
+const near::Code::Name kNames[] = {
+    PF_ALL_ACCESSES(PF_NAME, PF_NAME_PC)
+    // A pointer to a virtual table is read like any.
+    {"__tsan_vptr_read", entry_of(Op::Read, sizeof(void*), false)},
+    {"__tsan_func_entry", kOfCalls},
+    {"__tsan_func_exit", kOfCalls + 1}};
+
+uintptr_t distance_of(Thread* const& variable) {
+  return reinterpret_cast<uintptr_t>(&variable) - reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+}
+
+template <unsigned kSize>
+void set_accesses(uintptr_t* values) {
+  const auto set = [&](Op op, bool with_pc, auto* f) {
+    values[kAccesses + entry_of(op, kSize, with_pc)] = reinterpret_cast<uintptr_t>(f);
+  };
+  set(Op::Read, false, &access_unknown<Op::Read, kSize>);
+  set(Op::Write, false, &access_unknown<Op::Write, kSize>);
+  set(Op::Read, true, &access_unknown_pc<Op::Read, kSize>);
+  set(Op::Write, true, &access_unknown_pc<Op::Write, kSize>);
 }
 
 }  // namespace
 
 void install_near_code() {
-  g_near_data.watched = place_of(watched);
-  g_near_data.in_calls = place_of(in_calls);
-  near::install({kEntries, sizeof kEntries / sizeof *kEntries});
+  static constinit uintptr_t values[kValues] = {};
+  const auto shared = std::bit_cast<SharedWords>(Host::shared());
+  std::memcpy(values + kShared, &shared, sizeof shared);
+  values[kWatched] = distance_of(watched);
+  values[kInCalls] = distance_of(in_calls);
+  values[kEnter] = reinterpret_cast<uintptr_t>(&enter_unknown);
+  values[kLeave] = reinterpret_cast<uintptr_t>(&leave_unknown);
+  set_accesses<1>(values);
+  set_accesses<2>(values);
+  set_accesses<4>(values);
+  set_accesses<8>(values);
+  set_accesses<16>(values);
+  near::install({kNames, sizeof kNames / sizeof *kNames, kEntries, values});
 }
 
 }  // namespace pf::rt
