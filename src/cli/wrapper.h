@@ -21,7 +21,7 @@ struct Compiler {
 struct RuntimeFiles {
   std::optional<std::filesystem::path> runtime;    // the folder of fasttrack's
   std::optional<std::filesystem::path> gcc_calls;  // gcc_calls.h
-  std::optional<std::filesystem::path> near;       // of linked/calls.S
+  std::optional<std::filesystem::path> near;       // of runtime/abi/linked_calls.S
 };
 
 // Pure: what is to be executed.

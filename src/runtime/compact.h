@@ -51,6 +51,7 @@ class CompactStore {
   // What the hot path compares with: the thread's epoch as in a mark, and sets of readers that it is in at this epoch.
   struct Now {
     uint64_t epoch = kNoEpoch;
+    uint64_t wanted = kNoEpoch;  // a mark of this epoch, a write, of all bytes
     uint64_t readers[32] = {};
 
     uint64_t& place(uint64_t word) { return readers[word >> kClockBit & 31]; }
@@ -59,7 +60,7 @@ class CompactStore {
   static void renew(Now& now, const typename D::Thread& t) {
     const Epoch e = Form::epoch(t);
     const uint64_t epoch = fits(e) ? epoch_bits(e) : kNoEpoch;
-    if (now.epoch != epoch) now = {epoch, {}};
+    if (now.epoch != epoch) now = {epoch, epoch | kWrite | kBytes, {}};
   }
 
   // [Read Same Epoch] and [Write Same Epoch] of FastTrack: a mark of this very epoch covers the bytes. A write covers reads
@@ -67,28 +68,26 @@ class CompactStore {
   // thread itself writes marks of its own epoch. The latest mark is the first word.
   // Hot: one load, one compare.
   template <Op kOp>
-  [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     const uint64_t kind = kOp == Op::Write ? kWrite : 0;
-    const uint64_t wanted = now.epoch | kind | bytes;
-    return ((wanted ^ __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED)) & (kEpochMask | kind | bytes)) == 0;
+    return ((now.wanted ^ __atomic_load_n(&cell.mark[0], __ATOMIC_RELAXED)) & (kEpochMask | kind | bytes)) == 0;
   }
   // The same for the other word, which may also be a set of readers that the thread is in at this epoch.
   template <Op kOp>
-  [[gnu::always_inline]] static bool other_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  [[gnu::always_inline]] static bool other_is_same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     const uint64_t kind = kOp == Op::Write ? kWrite : 0;
     const uint64_t word = __atomic_load_n(&cell.mark[1], __ATOMIC_RELAXED);
-    const uint64_t wanted = now.epoch | kind | bytes;
-    if (((wanted ^ word) & (kEpochMask | kFlag | kind | bytes)) == 0) return true;
+    if (((now.wanted ^ word) & (kEpochMask | kFlag | kind | bytes)) == 0) return true;
     return kOp == Op::Read && (((now.known(word) | bytes) ^ word) & (~kBytes | bytes)) == 0;
   }
   // Of a read, when each of two marks knows some of the bytes.
-  [[gnu::always_inline]] static bool both_are_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  [[gnu::always_inline]] static bool both_are_same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     const Cell c = seen(cell);
     const uint64_t others = ((now.epoch ^ c.mark[0]) & kEpochMask) | ((now.epoch ^ c.mark[1]) & (kEpochMask | kFlag));
     return (others | (bytes & ~(c.mark[0] | c.mark[1]))) == 0;
   }
   template <Op kOp>
-  [[gnu::always_inline]] static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  [[gnu::always_inline]] static bool same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     if (latest_is_same_epoch<kOp>(cell, bytes, now)) [[likely]]
       return true;
     return other_is_same_epoch<kOp>(cell, bytes, now);

@@ -62,11 +62,13 @@ void copy_entry(uintptr_t to, unsigned entry) {
   }
 }
 
-// Nobody runs code there yet.
+// Nobody runs code there yet. All at once, before anything is changed: where a policy forbids to write code, a block that was written might
+// stay without its right to be executed.
 bool fill(uintptr_t block) {
-  if (!protect(block, block + kBlockBytes, PROT_READ | PROT_WRITE)) return false;
+  if (!protect(block, block + kBlockBytes, PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
   for (unsigned i = 0; i < kEntries; ++i) copy_entry(entry_of(block, i), i);
-  return protect(block, block + kBlockBytes, PROT_READ | PROT_EXEC);
+  protect(block, block + kBlockBytes, PROT_READ | PROT_EXEC);
+  return true;
 }
 
 // --- a place for one ---
@@ -241,7 +243,7 @@ unsigned entry_at(uintptr_t address) {
 
 using namespace pf::rt::near;
 
-// A module that pf-cc linked has come, or goes (linked/calls.S).
+// A module that pf-cc linked has come, or goes (abi/linked_calls.S).
 PF_EXPORT void __photofinish_begin_block(void* block) {
   for (uintptr_t& place : g_places) {
     uintptr_t nothing = 0;

@@ -1,7 +1,7 @@
 // Hot code near the program. A program calls the runtime through a table of the linker's, since a library may be anywhere: that is an
 // indirect jump for every access, which costs more than all that a hot entry point does. So the hot entry points are there
 // twice: as functions of the library, and as a block of code that may be copied (section pf_near; abi/near_layout.h has its layout).
-// What pf-cc linked has room for a block in each module (linked/calls.S), which the module's calls lead to; any other module that is there
+// What pf-cc linked has room for a block in each module (abi/linked_calls.S), which the module's calls lead to; any other module that is there
 // at start gets one within reach of a direct jump, and its jumps to the entry points become direct ones to that.
 //
 //   any program   call ─▶ jmp *table ─▶ library       before

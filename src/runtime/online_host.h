@@ -270,10 +270,10 @@ class OnlineHost {
 
   // What the hot path needs of what threads share. Copies of its code have a copy of this, too (near.h).
   struct Shared {
-    const Area* area;
+    const char* no_cells;
     const uint32_t* period;
   };
-  static constexpr Shared shared() { return {&g_area, &sampling::g_period}; }
+  static constexpr Shared shared() { return {kNoCells, &sampling::g_period}; }
   struct Here {
     static Thread* watched() { return rt::watched; }
     static Shared shared() { return OnlineHost::shared(); }
@@ -302,10 +302,10 @@ class OnlineHost {
       if (block == quiet::kUntouched || t->period != __atomic_load_n(From::shared().period, __ATOMIC_RELAXED))
         return false;
     }
-    const Cell* cell = &hot_cell(*From::shared().area, address);
+    const Cell* cell = &hot_cell(From::shared().no_cells, address);
     if (!is_in_whole_cells<kSize>(address)) [[unlikely]]
       return is_known_across<kOp, kSize>(*t, cell, address);
-    if (!Store::template same_epoch<kOp>(cell[0], mask_at<kSize>(address & 7), of(*t).now)) return false;
+    if (!Store::template same_epoch<kOp>(cell[0], whole_mask_at<kSize>(address & 7), of(*t).now)) return false;
     if (kSize == 16 && !Store::template same_epoch<kOp>(cell[1], 0xFF, of(*t).now)) return false;
     ++t->accesses;
     return true;
@@ -421,6 +421,11 @@ class OnlineHost {
     if (kSamples && Store::empty(cell)) return false;  // it would have history
     const bool may_repeat = is_context_known(t) && (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0;
     return may_repeat && !is_of_nothing(cell) && Store::repeat(cell, deed, t.env);
+  }
+  // The same where no byte is in the next granule: a word, or compilers would shift a byte of one.
+  template <unsigned kSize>
+  static constexpr uint64_t whole_mask_at(uintptr_t offset) {
+    return kSize >= 8 ? 0xFF : ((1U << kSize) - 1) << offset;
   }
   template <unsigned kSize>
   static constexpr uint8_t mask_at(uintptr_t offset) {
@@ -1116,10 +1121,13 @@ class OnlineHost {
     Store::template visit_plain<kOp>(cell, deed, a, t.now, t.state, t.env, f);
   }
 
-  static Cell& hot_cell(uintptr_t address) { return hot_cell(g_area, address); }
-  [[gnu::always_inline]] static Cell& hot_cell(const Area& area, uintptr_t address) {
-    const uintptr_t distance = __atomic_load_n(&area.chunks[chunk_index(address)], __ATOMIC_RELAXED);
-    return cells(chunk_at(area, distance))[granule_index(address)];
+  // Of the chunk that stands for all that are not there. Both the table and all cells are found from here: one register, and nothing to add.
+  static constexpr const char* kNoCells = g_area.zero_chunk + kLinesBytes;
+  static Cell& hot_cell(uintptr_t address) { return hot_cell(kNoCells, address); }
+  [[gnu::always_inline]] static Cell& hot_cell(const char* no_cells, uintptr_t address) {
+    const auto* chunks = reinterpret_cast<const uintptr_t*>(no_cells + (offsetof(Area, chunks) - kLinesBytes));
+    const uintptr_t distance = __atomic_load_n(&chunks[chunk_index(address)], __ATOMIC_RELAXED);
+    return reinterpret_cast<Cell*>(reinterpret_cast<uintptr_t>(no_cells) + distance)[granule_index(address)];
   }
   // In the chunk that stands for all that are not there.
   static bool is_of_nothing(const Cell& cell) {

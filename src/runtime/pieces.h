@@ -46,17 +46,17 @@ class PieceStore {
 
   // Hot: one load, one compare.
   template <Op kOp>
-  [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     const uint64_t marks = uint64_t{bytes} << (kOp == Op::Write ? 0 : kReadBit);
     return kSettles &&
            (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | marks)) == (now.period | marks);
   }
   template <Op kOp>
-  static bool same_epoch(const Cell& cell, uint8_t bytes, const Now& now) {
+  static bool same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
     return latest_is_same_epoch<kOp>(cell, bytes, now);
   }
   template <Op kOp>
-  static bool other_is_same_epoch(const Cell&, uint8_t, const Now&) {
+  static bool other_is_same_epoch(const Cell&, uint64_t, const Now&) {
     return false;
   }
   // Soon to be visited: what the cell points at may be far away.

@@ -5,6 +5,7 @@
 # Substitutions, after %s and %t:
 #   %cxx, %cc                the compiler wrappers, for C++20 and C17, with debug information and this folder's headers
 #   %plainxx, %plaincc       the compilers themselves: for programs that are not instrumented
+#   %runtime                 what links the runtime without those, after %plainxx
 #   %glib                    what a program needs to be built with GLib
 #   %photofinish             the tool itself
 #   %sample PROGRAM...       runs one of those under `photofinish sample`, with much overhead
@@ -13,7 +14,7 @@
 #   %race PROGRAM...         expects a race (exit code 66) and prints the program's output and the report
 #   %norace PROGRAM...       expects exit code 0, no race, no misuse, and that accesses were seen; prints the same
 #   %with "CHAIN..." COMMAND...  runs %race or %norace under each of these engines instead
-#   %refusing errno N|slots N COMMAND...  runs it without hardware breakpoints, or with fewer (see `refusing`)
+#   %refusing errno N|slots N|code N COMMAND...  runs it without hardware breakpoints, with fewer, or where no code is written (see `refusing`)
 #   %exits CODE COMMAND...   expects that exit code (or death by signal CODE - 128) and prints the same
 #   %FileCheck               knows [[FILE]], the name of the program
 # `not` and `FileCheck` are on the PATH.
@@ -54,8 +55,11 @@ def package(name):
     return flags.stdout.strip()
 
 
+runtime = os.path.join(config.bin_dir, "..", "lib", "fasttrack")
+
 config.substitutions += [
     ("%glib", package("glib-2.0")),
+    ("%runtime", f"-Wl,--no-as-needed {runtime}/libphotofinish.so -Wl,-rpath,{runtime}"),
     ("%plainxx", f"{cxx} -std=c++20 -O2 -pthread"),
     ("%plaincc", f"{cc} -std=gnu17 -O2 -pthread"),
     ("%sample", f"{photofinish} sample --overhead 30% --delay 5ms"),

@@ -4,8 +4,8 @@
 - It imports nothing but libc's functions on the list below: no malloc, no printf, nothing of the C++ library.
 - The hot entry points are leaves: up to their first return no push, no call, and no more instructions than the limit.
   (Slow paths are reached by a jump; they are not counted.)
-- The code that may be copied (section pf_near) refers to nothing but itself and its data (pf_near_data), and calls nobody: it
-  ends with a return or a jump to where its data says.
+- The code that may be copied (section pf_near), each function for itself, refers to nothing but itself, and calls nobody: it ends with
+  a return or a jump to where a value in it says. It fits into its slot (abi/near_layout.h).
 
     check_library.py LIBRARY [--hot] [--sampler]
 """
@@ -26,9 +26,9 @@ pthread_key_create pthread_self pthread_setspecific stdin stdout
 STRINGS = {"bcmp", "memcpy", "memmove", "memset"}
 
 # Instructions of the hot path with its return, and with the second look that may lie before it, as built by clang 19 and by g++ 12, rounded up.
-LIMITS = {f"__tsan_{op}{size}": limit for op, limit in (("read", 48), ("write", 40)) for size in (1, 2, 4, 8)}
+LIMITS = {f"__tsan_{op}{size}": limit for op, limit in (("read", 46), ("write", 38)) for size in (1, 2, 4, 8)}
 # The same of the code that may be copied.
-LIMITS |= {f"_ZN2pf2rt12_GLOBAL__N_1{len(name)}{name}EPv": 34
+LIMITS |= {f"_ZN2pf2rt12_GLOBAL__N_1{len(name)}{name}EPv": 29
            for name in (f"near_{op}{size}" for op in ("read", "write") for size in (1, 2, 4, 8))}
 # Of an access that a sampling filter drops, after that: OnlineHost<FastTrack>::access_unwatched.
 LIMITS |= {f"_ZN2pf2rt10OnlineHostINS_9FastTrackEE16access_unwatchedILNS_2OpE{op}EEEvmmm": 56 for op in (0, 1)}
@@ -67,32 +67,39 @@ def hot_path_faults(library):
                 yield f"{function}: has a {forbidden} on its hot path"
 
 
-def sections(library):
-    """Name to first and last address."""
-    for line in output("readelf", "-SW", library).splitlines():
-        match = re.match(r"\s*\[ *\d+\]\s+(\S+)\s+\S+\s+([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)", line)
+SLOT = 448
+
+
+def near_functions(library):
+    """Name, first and last address, and disassembly of each."""
+    name, lines = None, []
+    for line in [*output("objdump", "-d", "--no-show-raw-insn", "-j", "pf_near", library).splitlines(), "0 <end>:"]:
+        match = BLOCK.match(line)
         if match:
-            yield match[1], range(int(match[2], 16), int(match[2], 16) + int(match[3], 16))
+            if name:
+                yield name, range(start, end), lines
+            name, start, lines = match[1], int(line.split()[0], 16), []
+        elif INSTRUCTION.match(line):
+            end = int(line.split(":")[0], 16) + 1
+            lines.append(line)
 
 
 def near_faults(library):
-    where = dict(sections(library))
-    if "pf_near" not in where:
+    if "pf_near" not in output("readelf", "-SW", library):
         return
-    inside, data = where["pf_near"], where["pf_near_data"]
-    for line in output("objdump", "-d", "--no-show-raw-insn", "-j", "pf_near", library).splitlines():
-        match = INSTRUCTION.match(line)
-        if not match:
-            continue
-        instruction, operands = match[1], line[match.end(1):]
-        relative = re.search(r"\(%rip\).*# ([0-9a-f]+)", operands)
-        direct = re.match(r"\s+([0-9a-f]+) <", operands) if instruction.startswith(("j", "call")) else None
-        if instruction.startswith("call"):
-            yield f"code that may be copied calls: {line.strip()}"
-        elif relative and int(relative[1], 16) not in data:
-            yield f"code that may be copied refers to what stays: {line.strip()}"
-        elif direct and int(direct[1], 16) not in inside:
-            yield f"code that may be copied jumps to what stays: {line.strip()}"
+    for name, inside, lines in near_functions(library):
+        if len(inside) > SLOT:
+            yield f"{name}: {len(inside)} bytes and more, at most {SLOT} expected"
+        for line in lines:
+            match = INSTRUCTION.match(line)
+            instruction, operands = match[1], line[match.end(1):]
+            direct = re.match(r"\s+([0-9a-f]+) <", operands) if instruction.startswith(("j", "call")) else None
+            if instruction.startswith("call"):
+                yield f"code that may be copied calls: {line.strip()}"
+            elif "(%rip)" in operands:
+                yield f"code that may be copied refers to what stays: {line.strip()}"
+            elif direct and int(direct[1], 16) not in inside:
+                yield f"code that may be copied jumps to what stays: {line.strip()}"
 
 
 def main():

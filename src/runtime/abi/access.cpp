@@ -111,6 +111,6 @@ PF_EXPORT void __tsan_func_exit() {
   leave_unknown(PF_CALLER_PC);
 }
 
-// For programs whose block of hot code is not filled (linked/calls.S).
+// For programs whose block of hot code is not filled (abi/linked_calls.S).
 #define PF_ENTRY(NAME) reinterpret_cast<const void*>(&__tsan_##NAME),
 PF_EXPORT const void* const __photofinish_entries[] = {PF_NEAR_ENTRIES(PF_ENTRY)};

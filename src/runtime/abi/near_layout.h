@@ -1,5 +1,5 @@
 // A block of hot code (near.h), as those see it who do not share a compiler: the runtime, and what pf-cc links into a module
-// (linked/calls.S). Programs are linked once and run with later runtimes: entries may be added at the end, and nothing else may change.
+// (abi/linked_calls.S). Programs are linked once and run with later runtimes: entries may be added at the end, and nothing else may change.
 #pragma once
 
 // Seven lines of the cache for each entry: an odd number, so that entries are in different sets of whatever goes by addresses. With 512

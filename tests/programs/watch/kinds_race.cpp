@@ -10,6 +10,10 @@
 // RUN: %with "clockrace,rate=100%%,overhead=100%%,limit=10s" %norace %t lock-write
 // RUN: %with "clockrace,rate=100%%,overhead=100%%,limit=10s" %norace %t read-read
 // RUN: %with "clockrace,rate=100%%,overhead=100%%,limit=10s" %norace %t read-exchange
+// Whatever way the calls to the runtime go.
+// RUN: env PHOTOFINISH_OPTIONS=near=0 %with "clockrace,rate=100%%,overhead=100%%,limit=10s" %race %t write-read | %FileCheck %s -DTO=read_it -DFIRST=write -DSECOND=read
+// RUN: %cxx -O1 -c %s -o %t.o && %plainxx %t.o %runtime -o %t
+// RUN: %with "clockrace,rate=100%%,overhead=100%%,limit=10s" %race %t write-read | %FileCheck %s -DTO=read_it -DFIRST=write -DSECOND=read
 #include <stdlib.h>
 #include <string.h>
 

@@ -48,14 +48,23 @@ block:
   .org block + PF_NEAR_BLOCK_BYTES, 0xCC
   .cfi_endproc
 
-// Tells the runtime of the block before the module's own code runs, and when the module goes.
+// What is not instrumented may be linked like this, too, and be loaded where there is no runtime.
+  .weak __photofinish_entries
+
+// Tells the runtime, if there is one, of the block before the module's own code runs, and when the module goes.
 .macro tell what
+  .weak __photofinish_\what
   .type \what, @function
 \what:
   .cfi_startproc
   _CET_ENDBR
+  movq __photofinish_\what@GOTPCREL(%rip), %rax
   leaq block(%rip), %rdi
-  jmpq *__photofinish_\what@GOTPCREL(%rip)
+  testq %rax, %rax
+  jz 1f
+  jmpq *%rax
+1:
+  retq
   .cfi_endproc
   .size \what, . - \what
 .endm
