@@ -53,6 +53,7 @@ INSIDE = {
     "past": (["past_tests", "photofinish", "pf_runtime_fasttrack"], "*", "signal/sleeper_"),
     "quiet": (["quiet_tests"], "*", ""),
     "periods": (["unit_tests"], "Periods.*", ""),
+    "near": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_calls"], "Wrapper.*", "near/|faults/preloaded_malloc"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }
