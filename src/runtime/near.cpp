@@ -8,7 +8,8 @@
 
 // Of the linker's making; null in a library that has no such code.
 extern "C" [[gnu::visibility("hidden"), gnu::weak]] const char __stop_pf_near[];
-extern "C" [[gnu::visibility("hidden"), gnu::weak]] const pf::rt::near::Place __start_pf_near_values[], __stop_pf_near_values[];
+extern "C" [[gnu::visibility("hidden"), gnu::weak]] const pf::rt::near::Place __start_pf_near_values[],
+    __stop_pf_near_values[];
 
 namespace pf::rt::near {
 namespace {
@@ -247,7 +248,8 @@ using namespace pf::rt::near;
 PF_EXPORT void __photofinish_begin_block(void* block) {
   for (uintptr_t& place : g_places) {
     uintptr_t nothing = 0;
-    if (!__atomic_compare_exchange_n(&place, &nothing, number(block), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+    if (!__atomic_compare_exchange_n(&place, &nothing, number(block), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      continue;
     if (g_code.entries != nullptr) fill(number(block));
     return;
   }

@@ -49,8 +49,9 @@ TEST(Wrapper, instruments_what_it_compiles) {
 TEST(Wrapper, links_the_runtime_into_programs) {
   EXPECT_EQ(clang("a.o -lm"), std::string("clang -fsanitize=thread") + kLink + " a.o -lm");
   EXPECT_EQ(clang("-o -c a.c"), std::string("clang -fsanitize=thread") + kLink + " -o -c a.c");  // a file named -c
-  EXPECT_EQ(gcc("a.o"), "gcc -fsanitize=thread -include /calls.h -L/rt -Wl,-rpath,/rt -Wl,--enable-new-dtags /calls.o a.o "
-                        "-U_FORTIFY_SOURCE");
+  EXPECT_EQ(gcc("a.o"),
+            "gcc -fsanitize=thread -include /calls.h -L/rt -Wl,-rpath,/rt -Wl,--enable-new-dtags /calls.o a.o "
+            "-U_FORTIFY_SOURCE");
 }
 
 TEST(Wrapper, looks_into_response_files) {
@@ -69,9 +70,10 @@ TEST(Wrapper, lets_questions_through) {
 
 TEST(Wrapper, leaves_shared_objects_without_the_runtime) {
   EXPECT_EQ(clang("-shared a.o"), "clang -fsanitize=thread -fno-sanitize-link-runtime /calls.o -shared a.o");
-  EXPECT_EQ(clang("-shared a.o -Wl,-z,defs -Wl,-soname,x,--no-undefined -z defs -Xlinker -z -Xlinker defs -z now"),
-            "clang -fsanitize=thread -fno-sanitize-link-runtime /calls.o -shared a.o -Xlinker -soname -Xlinker x -Xlinker -z "
-            "-Xlinker now");
+  EXPECT_EQ(
+      clang("-shared a.o -Wl,-z,defs -Wl,-soname,x,--no-undefined -z defs -Xlinker -z -Xlinker defs -z now"),
+      "clang -fsanitize=thread -fno-sanitize-link-runtime /calls.o -shared a.o -Xlinker -soname -Xlinker x -Xlinker -z "
+      "-Xlinker now");
 }
 
 TEST(Wrapper, drops_the_other_runtime) { EXPECT_EQ(clang("-c -static-libtsan a.c"), "clang -fsanitize=thread -c a.c"); }
@@ -95,9 +97,10 @@ TEST(Wrapper, links_a_static_runtime_whole) {
   const TemporaryFolder folder;
   const std::string runtime = folder.file("libphotofinish.a");
   std::ofstream(runtime) << "!<arch>\n";
-  EXPECT_EQ(joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}, "/calls.o"})),
-            "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + runtime +
-                " -Wl,--no-whole-archive -static a.o");
+  EXPECT_EQ(
+      joined(wrapped_command({CompilerKind::Clang, {"clang"}}, {"-static", "a.o"}, {folder.path(), {}, "/calls.o"})),
+      "clang -fsanitize=thread -fno-sanitize-link-runtime -Wl,--whole-archive " + runtime +
+          " -Wl,--no-whole-archive -static a.o");
 }
 
 TEST(Wrapper, is_known_by_its_name) {

@@ -18,7 +18,16 @@ namespace {
 // All that the code refers to.
 constexpr std::size_t kSharedWords = sizeof(Host::Shared) / sizeof(uintptr_t);
 using SharedWords = std::array<uintptr_t, kSharedWords>;
-enum Value : uint32_t { kWatched, kInCalls, kEnter, kLeave, kShared, kAccesses = kShared + kSharedWords, kValues = kAccesses + 20 };
+constexpr unsigned kOfCalls = near::kEntries - 2;  // before these, entries are of accesses
+enum Value : uint32_t {
+  kWatched,
+  kInCalls,
+  kEnter,
+  kLeave,
+  kShared,
+  kAccesses = kShared + kSharedWords,
+  kValues = kAccesses + kOfCalls
+};
 
 constexpr unsigned place_of(unsigned size) { return static_cast<unsigned>(__builtin_ctz(size)); }
 constexpr unsigned entry_of(Op op, unsigned size, bool with_pc) {
@@ -78,15 +87,13 @@ PF_NEAR_CODE void near_func_exit() {
 const void* const kEntries[] = {PF_NEAR_ENTRIES(PF_ENTRY)};
 static_assert(sizeof kEntries / sizeof *kEntries == near::kEntries);
 
-constexpr unsigned kOfCalls = near::kEntries - 2;
 #define PF_NAME(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, false)},
 #define PF_NAME_PC(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, true)},
-const near::Code::Name kNames[] = {
-    PF_ALL_ACCESSES(PF_NAME, PF_NAME_PC)
-    // A pointer to a virtual table is read like any.
-    {"__tsan_vptr_read", entry_of(Op::Read, sizeof(void*), false)},
-    {"__tsan_func_entry", kOfCalls},
-    {"__tsan_func_exit", kOfCalls + 1}};
+const near::Code::Name kNames[] = {PF_ALL_ACCESSES(PF_NAME, PF_NAME_PC)
+                                   // A pointer to a virtual table is read like any.
+                                   {"__tsan_vptr_read", entry_of(Op::Read, sizeof(void*), false)},
+                                   {"__tsan_func_entry", kOfCalls},
+                                   {"__tsan_func_exit", kOfCalls + 1}};
 
 uintptr_t distance_of(Thread* const& variable) {
   return reinterpret_cast<uintptr_t>(&variable) - reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
