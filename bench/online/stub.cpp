@@ -31,9 +31,7 @@ EXPORT void* __tsan_memset(void* to, int value, unsigned long n) { return std::m
   ACCESS(volatile_write##SIZE)                                                                                         \
   ACCESS(unaligned_read##SIZE)                                                                                         \
   ACCESS(unaligned_write##SIZE)                                                                                        \
-  ACCESS(unaligned_read_write##SIZE)                                                                                   \
-  ACCESS(read##SIZE##_pc)                                                                                              \
-  ACCESS(write##SIZE##_pc)
+  ACCESS(unaligned_read_write##SIZE)
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)

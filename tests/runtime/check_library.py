@@ -5,7 +5,7 @@
 - The hot entry points are leaves: up to their first return no push, no call, and no more instructions than the limit.
   (Slow paths are reached by a jump; they are not counted.)
 - The code that may be copied (section pf_near), each function for itself, refers to nothing but itself, and calls nobody: it ends with
-  a return or a jump to where a value in it says. It fits into its slot (abi/near_layout.h).
+  a return or a jump to where a value in it says. It leaves the stack pointer alone, and fits into its slot (abi/near_layout.h).
 
     check_library.py LIBRARY [--hot] [--sampler]
 """
@@ -96,6 +96,8 @@ def near_faults(library):
             direct = re.match(r"\s+([0-9a-f]+) <", operands) if instruction.startswith(("j", "call")) else None
             if instruction.startswith("call"):
                 yield f"code that may be copied calls: {line.strip()}"
+            elif instruction.startswith(("push", "pop")) or re.search(r",%rsp$", operands.rstrip()):
+                yield f"code that may be copied moves the stack pointer: {line.strip()}"
             elif "(%rip)" in operands:
                 yield f"code that may be copied refers to what stays: {line.strip()}"
             elif direct and int(direct[1], 16) not in inside:

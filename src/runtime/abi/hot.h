@@ -16,10 +16,6 @@ template <Op kOp, unsigned kSize, class H = Host>
 [[gnu::noinline]] void access_unknown(void* p) {
   H::template access_unknown<kOp, kSize>(address_of(p), PF_CALLER_PC);
 }
-template <Op kOp, unsigned kSize, class H = Host>
-[[gnu::noinline]] void access_unknown_pc(void* p, void* pc) {
-  H::template access_unknown<kOp, kSize>(address_of(p), address_of(pc));
-}
 
 // To be the last that an entry point does.
 template <Op kOp, unsigned kSize, class H = Host>

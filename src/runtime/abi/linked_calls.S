@@ -22,29 +22,19 @@ __tsan_\name:
   .section .text.photofinish, "ax", @progbits
   .p2align 12
 block:
-  .cfi_startproc  // the code never moves the stack pointer
+  .cfi_startproc  // the code never moves the stack pointer (check_library.py)
   entry 0, volatile_read1, read1
   entry 1, volatile_write1, read_write1, write1
-  entry 2, read1_pc
-  entry 3, write1_pc
-  entry 4, volatile_read2, unaligned_read2, unaligned_volatile_read2, read2
-  entry 5, volatile_write2, unaligned_write2, unaligned_volatile_write2, read_write2, unaligned_read_write2, write2
-  entry 6, read2_pc
-  entry 7, write2_pc
-  entry 8, volatile_read4, unaligned_read4, unaligned_volatile_read4, read4
-  entry 9, volatile_write4, unaligned_write4, unaligned_volatile_write4, read_write4, unaligned_read_write4, write4
-  entry 10, read4_pc
-  entry 11, write4_pc
-  entry 12, volatile_read8, unaligned_read8, unaligned_volatile_read8, vptr_read, read8
-  entry 13, volatile_write8, unaligned_write8, unaligned_volatile_write8, read_write8, unaligned_read_write8, write8
-  entry 14, read8_pc
-  entry 15, write8_pc
-  entry 16, volatile_read16, unaligned_read16, unaligned_volatile_read16, read16
-  entry 17, volatile_write16, unaligned_write16, unaligned_volatile_write16, read_write16, unaligned_read_write16, write16
-  entry 18, read16_pc
-  entry 19, write16_pc
-  entry 20, func_entry
-  entry 21, func_exit
+  entry 2, volatile_read2, unaligned_read2, unaligned_volatile_read2, read2
+  entry 3, volatile_write2, unaligned_write2, unaligned_volatile_write2, read_write2, unaligned_read_write2, write2
+  entry 4, volatile_read4, unaligned_read4, unaligned_volatile_read4, read4
+  entry 5, volatile_write4, unaligned_write4, unaligned_volatile_write4, read_write4, unaligned_read_write4, write4
+  entry 6, volatile_read8, unaligned_read8, unaligned_volatile_read8, vptr_read, read8
+  entry 7, volatile_write8, unaligned_write8, unaligned_volatile_write8, read_write8, unaligned_read_write8, write8
+  entry 8, volatile_read16, unaligned_read16, unaligned_volatile_read16, read16
+  entry 9, volatile_write16, unaligned_write16, unaligned_volatile_write16, read_write16, unaligned_read_write16, write16
+  entry 10, func_entry
+  entry 11, func_exit
   .org block + PF_NEAR_BLOCK_BYTES, 0xCC
   .cfi_endproc
 

@@ -30,9 +30,7 @@ enum Value : uint32_t {
 };
 
 constexpr unsigned place_of(unsigned size) { return static_cast<unsigned>(__builtin_ctz(size)); }
-constexpr unsigned entry_of(Op op, unsigned size, bool with_pc) {
-  return place_of(size) * 4 + (with_pc ? 2 : 0) + (writes(op) ? 1 : 0);
-}
+constexpr unsigned entry_of(Op op, unsigned size) { return place_of(size) * 2 + (writes(op) ? 1 : 0); }
 
 struct Near {
   static Thread* watched() { return near::variable<kWatched, Thread>(); }
@@ -54,29 +52,27 @@ template <Op kOp, unsigned kSize>
 [[gnu::always_inline]] inline void access_near(void* p, uintptr_t pc) {
   if (Host::is_known<kOp, kSize, Near>(address_of(p), pc)) [[likely]]
     return;
-  far<void(void*), kAccesses + entry_of(kOp, kSize, false)>()(p);
-}
-template <Op kOp, unsigned kSize>
-[[gnu::always_inline]] inline void access_near_pc(void* p, void* pc) {
-  if (Host::is_known<kOp, kSize, Near>(address_of(p), address_of(pc))) [[likely]]
-    return;
-  far<void(void*, void*), kAccesses + entry_of(kOp, kSize, true)>()(p, pc);
+  far<void(void*), kAccesses + entry_of(kOp, kSize)>()(p);
 }
 
 #define PF_NEAR(SIZE)                                                                                                  \
   PF_NEAR_CODE void near_read##SIZE(void* p) { access_near<Op::Read, SIZE>(p, PF_CALLER_PC); }                         \
-  PF_NEAR_CODE void near_write##SIZE(void* p) { access_near<Op::Write, SIZE>(p, PF_CALLER_PC); }                       \
-  PF_NEAR_CODE void near_read##SIZE##_pc(void* p, void* pc) { access_near_pc<Op::Read, SIZE>(p, pc); }                 \
-  PF_NEAR_CODE void near_write##SIZE##_pc(void* p, void* pc) { access_near_pc<Op::Write, SIZE>(p, pc); }
+  PF_NEAR_CODE void near_write##SIZE(void* p) { access_near<Op::Write, SIZE>(p, PF_CALLER_PC); }
 PF_NEAR(1)
 PF_NEAR(2)
 PF_NEAR(4)
 PF_NEAR(8)
 PF_NEAR(16)
 
+// Where the caller's stack ends. Nothing here moves the stack pointer; __builtin_dwarf_cfa() would have a frame made.
+[[gnu::always_inline]] inline uintptr_t callers_stack() {
+  uintptr_t end;
+  __asm__("leaq 8(%%rsp), %0" : "=r"(end));
+  return end;
+}
 PF_NEAR_CODE void near_func_entry(void* caller) {
-  if (!enter_known<Host, Near>(address_of(caller), address_of(__builtin_dwarf_cfa()))) [[unlikely]]
-    far<decltype(enter_unknown), kEnter>()(address_of(caller), address_of(__builtin_dwarf_cfa()), PF_CALLER_PC);
+  if (!enter_known<Host, Near>(address_of(caller), callers_stack())) [[unlikely]]
+    far<decltype(enter_unknown), kEnter>()(address_of(caller), callers_stack(), PF_CALLER_PC);
 }
 PF_NEAR_CODE void near_func_exit() {
   if (!leave_known<Host, Near>()) [[unlikely]]
@@ -87,11 +83,11 @@ PF_NEAR_CODE void near_func_exit() {
 const void* const kEntries[] = {PF_NEAR_ENTRIES(PF_ENTRY)};
 static_assert(sizeof kEntries / sizeof *kEntries == near::kEntries);
 
-#define PF_NAME(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, false)},
-#define PF_NAME_PC(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE, true)},
-const near::Code::Name kNames[] = {PF_ALL_ACCESSES(PF_NAME, PF_NAME_PC)
+#define PF_NAME(NAME, OP, SIZE) {"__tsan_" #NAME, entry_of(OP, SIZE)},
+#define PF_NO_NAME(NAME, OP, SIZE)  // compilers do not call these
+const near::Code::Name kNames[] = {PF_ALL_ACCESSES(PF_NAME, PF_NO_NAME)
                                    // A pointer to a virtual table is read like any.
-                                   {"__tsan_vptr_read", entry_of(Op::Read, sizeof(void*), false)},
+                                   {"__tsan_vptr_read", entry_of(Op::Read, sizeof(void*))},
                                    {"__tsan_func_entry", kOfCalls},
                                    {"__tsan_func_exit", kOfCalls + 1}};
 
@@ -101,13 +97,8 @@ uintptr_t distance_of(Thread* const& variable) {
 
 template <unsigned kSize>
 void set_accesses(uintptr_t* values) {
-  const auto set = [&](Op op, bool with_pc, auto* f) {
-    values[kAccesses + entry_of(op, kSize, with_pc)] = reinterpret_cast<uintptr_t>(f);
-  };
-  set(Op::Read, false, &access_unknown<Op::Read, kSize>);
-  set(Op::Write, false, &access_unknown<Op::Write, kSize>);
-  set(Op::Read, true, &access_unknown_pc<Op::Read, kSize>);
-  set(Op::Write, true, &access_unknown_pc<Op::Write, kSize>);
+  values[kAccesses + entry_of(Op::Read, kSize)] = reinterpret_cast<uintptr_t>(&access_unknown<Op::Read, kSize>);
+  values[kAccesses + entry_of(Op::Write, kSize)] = reinterpret_cast<uintptr_t>(&access_unknown<Op::Write, kSize>);
 }
 
 }  // namespace

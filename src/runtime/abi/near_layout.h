@@ -5,11 +5,11 @@
 // Seven lines of the cache for each entry: an odd number, so that entries are in different sets of whatever goes by addresses. With 512
 // bytes, and so the same low bits, zstd took 5% longer.
 #define PF_NEAR_SLOT_BYTES 448
-#define PF_NEAR_ENTRY_COUNT 22
-#define PF_NEAR_BLOCK_BYTES 12288 /* whole pages */
+#define PF_NEAR_ENTRY_COUNT 12
+#define PF_NEAR_BLOCK_BYTES 8192 /* whole pages */
 
 // The entries in their order: E(name).
-#define PF_NEAR_ENTRIES_OF(SIZE, E) E(read##SIZE) E(write##SIZE) E(read##SIZE##_pc) E(write##SIZE##_pc)
+#define PF_NEAR_ENTRIES_OF(SIZE, E) E(read##SIZE) E(write##SIZE)
 #define PF_NEAR_ENTRIES(E)                                                                                             \
   PF_NEAR_ENTRIES_OF(1, E)                                                                                             \
   PF_NEAR_ENTRIES_OF(2, E)                                                                                             \
