@@ -12,6 +12,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 IMPORTS = """
 __cxa_finalize __errno_location __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
@@ -67,7 +68,8 @@ def hot_path_faults(library):
                 yield f"{function}: has a {forbidden} on its hot path"
 
 
-SLOT = 448
+LAYOUT = Path(__file__).resolve().parents[2] / "src" / "runtime" / "abi" / "near_layout.h"
+SLOT = int(re.search(r"PF_NEAR_SLOT_BYTES (\d+)", LAYOUT.read_text())[1])
 
 
 def near_functions(library):
