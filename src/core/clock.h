@@ -4,7 +4,9 @@
 // whose count of owners threads would take out of each other's caches. The others are in a block. Copying that is one
 // reference (O(1)), which is what a lock release does; the first change after that pays for the copy.
 // Measured against deep copies, chunked sharing and tree clocks, this was fastest from 8 to 512 threads (docs/design.md).
-// Absent entries are zero, so a clock is as long as the highest slot it has heard of and has no maximum.
+// Absent entries are zero, so a clock is as long as the highest entry it has heard of and has no maximum.
+// A slot's ticks are few bits in an epoch. A thread that has used up its slot goes on in the next one, and both have one entry, which
+// counts on: however long threads run, clocks are as long as there are threads.
 // Serialized by the caller: each clock. A block may be shared by clocks of several threads where the environment says
 // kConcurrent; it changes only while one clock has it.
 #pragma once
@@ -21,9 +23,15 @@ class VectorClock {
  public:
   using Clock = typename Env::Epoch::Clock;
 
+  Clock get(Slot s) const {
+    const auto [i, before] = Env::entry(s);
+    return at(i) > before ? at(i) - before : 0;
+  }
   // Hot: one load, or one of the block and one of the entry.
-  Clock get(Slot s) const { return index(s) < kNear ? near_[index(s)] : far(index(s) - kNear); }
-  bool covers(typename Env::Epoch e) const { return e.clock() <= get(e.slot()); }
+  bool covers(typename Env::Epoch e) const {
+    const auto [i, before] = Env::entry(e.slot());
+    return before + e.clock() <= at(i);
+  }
   bool empty() const {
     Clock any = 0;
     for (const Clock c : near_) any |= c;
@@ -34,25 +42,27 @@ class VectorClock {
 
   // Whether every entry of the other but one is covered.
   bool covers_except(const VectorClock& other, Slot except) const {
+    const uint32_t left_out = Env::entry(except).index;
     for (uint32_t i = 0; i < kNear; ++i) {
-      if (other.near_[i] > near_[i] && i != index(except)) return false;
+      if (other.near_[i] > near_[i] && i != left_out) return false;
     }
     if (other.block_ == block_ || other.block_ == nullptr) return true;
     for (uint32_t i = 0; i < other.block_->size; ++i) {
-      if (other.block_->at()[i] > far(i) && i + kNear != index(except)) return false;
+      if (other.block_->at()[i] > far(i) && i + kNear != left_out) return false;
     }
     return true;
   }
 
   // Whether it was less.
   bool raise(Slot s, Clock c, Env& env) {
-    if (get(s) >= c) return false;
-    if (index(s) < kNear) {
-      near_[index(s)] = c;
+    const auto [i, before] = Env::entry(s);
+    if (at(i) >= before + c) return false;
+    if (i < kNear) {
+      near_[i] = before + c;
       return true;
     }
-    make_own(index(s) - kNear + 1, env);
-    block_->at()[index(s) - kNear] = c;
+    make_own(i - kNear + 1, env);
+    block_->at()[i - kNear] = before + c;
     return true;
   }
 
@@ -85,6 +95,7 @@ class VectorClock {
 
   static constexpr uint32_t kNear = 4;
 
+  Clock at(uint32_t i) const { return i < kNear ? near_[i] : far(i - kNear); }
   // `i` counts from the first entry of the block.
   Clock far(uint32_t i) const { return block_ != nullptr && i < block_->size ? block_->at()[i] : 0; }
 

@@ -320,7 +320,7 @@ struct HappensBefore {
     return p.last.never() ? covers_clock(t, p) : is_known(t, p);
   }
 
-  // A slot whose clock is used up is left for a fresh one, as if the thread had forked its own continuation.
+  // A slot whose clock is used up is left for the next one, as if the thread had forked its own continuation.
   static void tick(Thread& t, Env& env) {
     if constexpr (kTimeless) {
       if (!env.samples()) return;
@@ -422,7 +422,7 @@ struct HappensBefore {
       t.versions.received.raise(t.slot, t.versions.own, env);
       t.versions.own = 1;
     }
-    t.slot = env.fresh_slot(t.id);
+    t.slot = env.next_slot(t.slot, t.id);
     t.now = 1;
     if constexpr (kTimeless) t.versions.name = own_version(t);
   }

@@ -1,5 +1,5 @@
-// Marks by slot: the last access of each slot, for detectors that keep more than one. A small open-addressing table;
-// slots are dense, so their low bits are the hash and a probe seldom takes a second step.
+// Marks by slot: the last access of each slot, for detectors that keep more than one; slots that have one entry in vector clocks
+// count as one. A small open-addressing table: entries are dense, so their low bits are the hash and a probe seldom takes a second step.
 #pragma once
 #include <cstring>
 
@@ -28,7 +28,7 @@ class MarkMap {
     if (table_ == nullptr || find(gone).epoch.never()) return;
     MarkMap rest;
     for_each([&](const Mark<Env>& m) {
-      if (m.epoch.slot() != gone) rest.put(m, env);
+      if (!have_one_entry<Env>(m.epoch.slot(), gone)) rest.put(m, env);
     });
     clear(env);
     *this = rest;
@@ -67,9 +67,9 @@ class MarkMap {
 
   // Where the slot's mark is or would go; there is always a vacant place to stop at.
   Mark<Env>& find(Slot s) const {
-    for (uint32_t i = index(s);; ++i) {
+    for (uint32_t i = Env::entry(s).index;; ++i) {
       Mark<Env>& m = table_->at()[i & (table_->capacity - 1)];
-      if (m.epoch.never() || m.epoch.slot() == s) return m;
+      if (m.epoch.never() || have_one_entry<Env>(m.epoch.slot(), s)) return m;
     }
   }
 

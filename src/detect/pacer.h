@@ -117,7 +117,7 @@ struct Pacer : FastTrackRules<Env, HappensBefore<Env, true>> {
   static bool may_drop(const Thread& t, const AnyMarks& marks) {
     if (marks.map.empty()) return !marks.last.epoch.never() && Base::ordered(marks.last.epoch, t);
     bool is_own = false;
-    marks.map.for_each([&](const Mark<Env>& m) { is_own |= m.epoch.slot() == t.slot; });
+    marks.map.for_each([&](const Mark<Env>& m) { is_own |= have_one_entry<Env>(m.epoch.slot(), t.slot); });
     return is_own;
   }
   // What this access would replace if it were recorded.

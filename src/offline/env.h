@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -87,6 +88,8 @@ struct BasicOfflineEnv {
   };
   static_assert(kMaxAccessSize < 1U << 24);
   static constexpr unsigned kMaxRules = 16;
+  // The slots of one entry are this far from each other. Few, so that tests see what comes after the last; one, if it takes all that an entry can count.
+  static constexpr uint32_t kEntries = 1U << 26, kSlotsOfEntry = Epoch::kClockBits < 32 ? 8 : 1;
   static constexpr bool kConcurrent = false;
 
   void* allocate(std::size_t bytes) { return arena.allocate(bytes); }
@@ -130,16 +133,25 @@ struct BasicOfflineEnv {
   bool is_subset(LocksetId a, LocksetId b) const { return locksets.is_subset(a, b); }
 
   Slot fresh_slot(ThreadId t) {
-    const Slot s{static_cast<uint32_t>(owners.size())};
-    owners.emplace_back();
+    const Slot s{entries++};
     own(s, 1, t);
     return s;
+  }
+  Slot next_slot(Slot used_up, ThreadId t) {
+    if (index(used_up) / kEntries + 1 >= kSlotsOfEntry) return fresh_slot(t);
+    const Slot s{index(used_up) + kEntries};
+    own(s, 1, t);
+    return s;
+  }
+  static constexpr ClockEntry entry(Slot s) {
+    if constexpr (kSlotsOfEntry == 1) return {index(s), 0};
+    return {index(s) % kEntries, index(s) / kEntries * Epoch::kMaxClock};
   }
   void own(Slot s, typename Epoch::Clock from, ThreadId t) { owners[index(s)].push_back({from, t}); }
 
   // Whose epoch it was; slots have several threads one after the other.
   ThreadId owner(Epoch e) const {
-    const std::vector<Tenure>& tenures = owners[index(e.slot())];
+    const std::vector<Tenure>& tenures = owners.at(index(e.slot()));
     std::size_t i = tenures.size() - 1;
     while (i > 0 && tenures[i].from > e.clock()) --i;
     return tenures[i].thread;
@@ -166,7 +178,8 @@ struct BasicOfflineEnv {
   uint64_t access_count = 0;  // as far as clockrace counts
   ClockOperations clock_operations;
   std::array<uint64_t, kMaxRules> rules{};
-  std::vector<std::vector<Tenure>> owners;  // by slot
+  std::unordered_map<uint32_t, std::vector<Tenure>> owners;  // by slot
+  uint32_t entries = 0;
 };
 using OfflineEnv = BasicOfflineEnv<WideEpoch>;
 static_assert(Environment<OfflineEnv>);

@@ -290,10 +290,10 @@ class CompactStore {
   static uint64_t encode(const Mark<OnlineEnv>& m, uint64_t kind) {
     return uint64_t{m.access.id} << kAccessBit | epoch_bits(m.epoch) | kind;
   }
+  static Slot slot(uint64_t mark) { return Slot{static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1))}; }
   static Mark<OnlineEnv> decode(uint64_t mark) {
-    const Slot slot{static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1))};
     const auto clock = static_cast<uint32_t>(mark >> kClockBit & ((1U << kClockBits) - 1));
-    return {Epoch{slot, clock}, {code(mark)}};
+    return {Epoch{slot(mark), clock}, {code(mark)}};
   }
   static groups::Code code(uint64_t mark) { return static_cast<groups::Code>(mark >> kAccessBit); }
   // Two marks of one thread, epoch and kind as one; 0 if that cannot be.
@@ -487,8 +487,7 @@ class CompactStore {
   // Nothing can race with it any more. Of sets this is not asked.
   [[gnu::always_inline]] static bool is_past(uint64_t mark) {
     const auto clock = static_cast<past::Clock>(mark >> kClockBit & ((1U << kClockBits) - 1));
-    const auto slot = static_cast<uint32_t>(mark >> kSlotBit & ((1U << kSlotBits) - 1));
-    return (mark & kFlag) == 0 && past::is_common(slot, clock);
+    return (mark & kFlag) == 0 && past::is_common(index(slot(mark)), clock);
   }
   // All that the word is of comes before what t does now.
   [[gnu::always_inline]] static bool is_ordered(uint64_t word, const typename D::Thread& t) {
@@ -736,14 +735,17 @@ class CompactStore {
   // for nobody can come after that.
   [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t) {
     uint64_t* const marks = writes ? from.writes : from.reads;
-    const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
+    const bool is_second = marks[1] != 0 && !have_one_entry(marks[0], mark);
     uint64_t& last = marks[is_second ? 1 : 0];
     if (((last ^ mark) & kEpochMask) == 0) return true;
-    const bool is_own = last == 0 || ((last ^ mark) & kSlotMask) == 0;
+    const bool is_own = last == 0 || have_one_entry(last, mark);
     if (!is_own && is_second) return false;
     if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
     (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
     return true;
+  }
+  static bool have_one_entry(uint64_t word, uint64_t mark) {
+    return ((word ^ mark) & kSlotMask) == 0 || pf::have_one_entry<OnlineEnv>(slot(word), slot(mark));
   }
   [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
     return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);

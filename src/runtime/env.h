@@ -51,6 +51,8 @@ struct OnlineEnv {
   void* allocate(std::size_t bytes) const { return arena->allocate(bytes); }
   void deallocate(void* p, std::size_t bytes) const { arena->deallocate(p, bytes); }
   static Slot fresh_slot(ThreadId t) { return slots::fresh(t); }
+  static Slot next_slot(Slot used_up, ThreadId t) { return slots::next(used_up, t); }
+  static ClockEntry entry(Slot s) { return slots::entry(s); }
   // By value: a variable whose address is taken cannot stay in registers.
   [[gnu::noinline, gnu::cold]] void race(Mark<OnlineEnv> prior, Verdict verdict = Verdict::Real) {
     note({prior, verdict, at & ~uintptr_t{7}, part, {}});

@@ -1,6 +1,6 @@
 // Atomics in a granule (runtime/compact.h) against FastTrack's rules for each byte by itself: random atomics of aligned sizes, now and then a
-// plain access or the end of the memory, by threads that synchronize. Each access must meet the very epochs that the rules meet; what
-// the host leaves out because the granule is as the same atomic left it in this epoch, they must settle.
+// plain access or the end of the memory, by threads that synchronize, some of which use up their slot. Each access must meet the very
+// epochs that the rules meet; what the host leaves out because the granule is as the same atomic left it in this epoch, they must settle.
 //
 // PF_SEED=S sets the first seed, PF_TRACES=N their number; a failure prints its seed.
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "runtime/actor_slots.h"
 #include "runtime/compact.h"
 
 namespace pf::rt {
@@ -55,7 +56,8 @@ class Game {
     for (auto& a : actors_) a = std::make_unique<Actor>();
     for (unsigned i = 0; i < kActors; ++i) {
       actors_[i]->env.owner = i + 1;
-      D::start(actors_[i]->state, ThreadId{i}, Slot{i});
+      D::start(actors_[i]->state, ThreadId{i}, slot_of_actor(i));
+      if (draw(4) == 0) actors_[i]->state.now = OnlineEpoch::kMaxClock - draw(10);
       if (i != 0) D::fork(actors_[0]->state, actors_[i]->state, actors_[0]->env);
     }
     for (auto& a : actors_) a->renew();
@@ -103,7 +105,7 @@ class Game {
     const auto rule = [&](D::Var& x, OnlineEnv& env) {
       writes ? D::atomic_write(t.state, x, Store::access(id), env) : D::atomic_read(t.state, x, Store::access(id), env);
     };
-    Told& told = told_[index(t.state.slot)][writes ? 1 : 0][bytes];
+    Told& told = told_[t.env.owner - 1][writes ? 1 : 0][bytes];
     const bool is_left_out = told.epoch == D::epoch(t.state) && told.stamp == Store::stamp(cell_);
     if (is_left_out) {
       ++left_out;

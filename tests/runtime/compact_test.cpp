@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/actor_slots.h"
 #include "runtime/compact.h"
 
 namespace pf::rt {
@@ -82,6 +83,7 @@ class Byte {
     reads_.insert(t.here());
   }
   bool is_write(Moment m) const { return write_ == m; }
+  bool is_read(Moment m) const { return reads_.contains(m); }  // it may be both
   bool was_touched(Moment m, depot::Id id) const {
     const auto it = touched_.find(m);
     return it != touched_.end() && it->second.contains(id);
@@ -104,17 +106,16 @@ class Game {
 
   explicit Game(uint64_t seed) : random_(seed), granules_(kGranules) {
     for (auto& a : actors_) a = std::make_unique<Actor>();
-    D::start(actors_[0]->state, ThreadId{0}, Slot{0});
-    for (unsigned i = 1; i < kActors; ++i) {
-      D::start(actors_[i]->state, ThreadId{i}, Slot{i});
-      D::fork(actors_[0]->state, actors_[i]->state, actors_[0]->env);
+    for (unsigned i = 0; i < kActors; ++i) {
+      D::start(actors_[i]->state, ThreadId{i}, slot_of_actor(i));
+      if (i != 0) D::fork(actors_[0]->state, actors_[i]->state, actors_[0]->env);
     }
     for (auto& a : actors_) a->renew();
-    forget_common_past();
     knows_past_ = draw(2) == 0;
     sync_share_ = 1 + draw(30);
     places_ = 1 + draw(12);
   }
+  ~Game() { forget_common_past(); }
 
   // What is wrong, or nothing.
   std::string step() {
@@ -157,10 +158,10 @@ class Game {
     D::Lock& lock = locks_[draw(kLocks)];
     draw(2) == 0 ? D::release(t.state, lock, t.env) : D::acquire(t.state, lock, t.env);
     t.renew();
-    for (uint32_t s = 0; s < kActors && knows_past_; ++s) {
+    for (unsigned i = 0; i < kActors && knows_past_; ++i) {
       past::Clock least = ~past::Clock{0};
-      for (const auto& a : actors_) least = std::min(least, D::known(a->state, Slot{s}));
-      past::g_common[s] = least;
+      for (const auto& a : actors_) least = std::min(least, D::known(a->state, slot_of_actor(i)));
+      past::g_common[index(slot_of_actor(i))] = least;
     }
   }
   void clear(Actor& t, unsigned granule, uint8_t bytes) {
@@ -216,7 +217,7 @@ class Game {
     return std::ranges::all_of(expected, [&](const Met& e) {
       const Byte& byte = granules_[granule][e.byte];
       return met.contains(e) || (!byte.is_write(e.at) && std::ranges::any_of(met, [&](const Met& m) {
-               return m.byte == e.byte && !byte.is_write(m.at);
+               return m.byte == e.byte && byte.is_read(m.at);
              }));
     });
   }
@@ -273,7 +274,7 @@ class Forgetting : public testing::Test {
  protected:
   Forgetting() {
     forget_common_past();
-    D::start(actor_.state, ThreadId{0}, Slot{0});
+    D::start(actor_.state, ThreadId{0}, slot_of_actor(0));
     cells_ = static_cast<Store::Cell*>(map_or_die(Store::kRestsOffset * 2, "cells"));
     access<Op::Write>(0xFF);
     access<Op::Read>(0x0F);
@@ -288,6 +289,7 @@ class Forgetting : public testing::Test {
     D::release(actor_.state, lock_, actor_.env);
   }
   bool has_rest() const { return (cells_->mark[0] & 1U << 10) != 0; }
+  static past::Clock& common() { return past::g_common[index(slot_of_actor(0))]; }
 
   Actor actor_;
   D::Lock lock_;
@@ -300,20 +302,20 @@ TEST_F(Forgetting, KeepsWhatMayRace) {
   EXPECT_NE(cells_->mark[1], 0U);
 }
 TEST_F(Forgetting, ForgetsTheCommonPast) {
-  past::g_common[0] = 1;  // the write
+  common() = 1;  // the write
   access<Op::Read>(0xF0);
   EXPECT_FALSE(has_rest());
   EXPECT_NE(cells_->mark[1], 0U);
 }
 TEST_F(Forgetting, ForgetsEvenWhereThereIsRoom) {
   access<Op::Write>(0xFF);
-  past::g_common[0] = 3;
+  common() = 3;
   access<Op::Read>(0xF0);
   EXPECT_EQ(cells_->mark[1], 0U);
 }
 TEST_F(Forgetting, ForgetsWhatIsInTheRest) {
   access<Op::Read>(0xF0);
-  past::g_common[0] = 2;  // the write and the first read
+  common() = 2;  // the write and the first read
   access<Op::Read>(0x80);
   EXPECT_FALSE(has_rest());
   EXPECT_NE(cells_->mark[1], 0U);

@@ -13,38 +13,52 @@ namespace pf {
 namespace {
 
 using Clock = VectorClock<OfflineEnv>;
-using Model = std::map<uint32_t, uint32_t>;  // absent entries are zero
+using NarrowEnv = BasicOfflineEnv<BasicEpoch<uint64_t, 3>>;  // seven ticks a slot, and several slots with one entry
 
 constexpr unsigned kClocks = 4;
-constexpr uint32_t kSlots = 40;  // several sizes of block
+constexpr uint32_t kEntries = 40;  // several sizes of block
 
 enum class Step { Raise, Join, Assign, Clear };
 
+// The n-th slot that goes on with an entry.
+template <class Env>
+Slot slot_of(uint32_t entry, uint32_t n) {
+  return Slot{entry + n * Env::kEntries};
+}
+
+template <class Env>
 struct Pair {
-  Clock clock;
+  // Ticks of an entry in all its slots; absent ones are zero.
+  using Model = std::map<uint32_t, uint32_t>;
+  VectorClock<Env> clock;
   Model model;
 
-  uint32_t expected(uint32_t slot) const {
-    const auto it = model.find(slot);
+  uint32_t expected(uint32_t entry) const {
+    const auto it = model.find(entry);
     return it == model.end() ? 0 : it->second;
   }
   bool agrees() const {
-    for (uint32_t slot = 0; slot < kSlots + 1; ++slot) {
-      if (clock.get(Slot{slot}) != expected(slot)) return false;
+    for (uint32_t entry = 0; entry < kEntries + 1; ++entry) {
+      for (uint32_t n = 0; n < Env::kSlotsOfEntry; ++n) {
+        const uint32_t before = n * Env::Epoch::kMaxClock, all = expected(entry);
+        if (clock.get(slot_of<Env>(entry, n)) != (all > before ? all - before : 0)) return false;
+      }
     }
     return true;
   }
 };
 
-void apply(Step step, Pair& a, const Pair& b, uint32_t slot, uint32_t time, OfflineEnv& env) {
+template <class Env>
+void apply(Step step, Pair<Env>& a, const Pair<Env>& b, uint32_t entry, uint32_t n, uint32_t time, Env& env) {
+  using Model = typename Pair<Env>::Model;
   switch (step) {
     case Step::Raise:
-      a.clock.raise(Slot{slot}, time, env);
-      a.model[slot] = std::max(a.model[slot], time);
+      a.clock.raise(slot_of<Env>(entry, n), time, env);
+      if (time != 0) a.model[entry] = std::max(a.model[entry], n * Env::Epoch::kMaxClock + time);
       return;
     case Step::Join:
       a.clock.join(b.clock, env);
-      for (const auto& [s, t] : Model(b.model)) a.model[s] = std::max(a.model[s], t);
+      for (const auto& [i, all] : Model(b.model)) a.model[i] = std::max(a.model[i], all);
       return;
     case Step::Assign:
       if (&a == &b) return;  // no rule assigns a clock to itself
@@ -58,29 +72,50 @@ void apply(Step step, Pair& a, const Pair& b, uint32_t slot, uint32_t time, Offl
   }
 }
 
-bool covers_except(const Pair& a, const Pair& b, uint32_t except) {
+template <class Env>
+bool covers_except(const Pair<Env>& a, const Pair<Env>& b, uint32_t except) {
   return std::ranges::all_of(
       b.model, [&](const auto& entry) { return entry.first == except || entry.second <= a.expected(entry.first); });
 }
 
-RC_GTEST_PROP(VectorClock, is_a_map_from_slots_to_times, ()) {
-  using Choice = std::tuple<int, unsigned, unsigned, uint32_t, uint32_t>;
+template <class Env>
+void is_a_map() {
+  using Choice = std::tuple<int, unsigned, unsigned, uint32_t, uint32_t, uint32_t>;
+  const uint32_t most = std::min(Env::Epoch::kMaxClock, 20U);
   const auto choices = *rc::gen::container<std::vector<Choice>>(
       rc::gen::tuple(rc::gen::weightedElement<int>({{6, 0}, {4, 1}, {4, 2}, {1, 3}}), rc::gen::inRange(0U, kClocks),
-                     rc::gen::inRange(0U, kClocks), rc::gen::inRange(0U, kSlots), rc::gen::inRange(0U, 20U)));
-  OfflineEnv env;
-  Pair pairs[kClocks];
-  for (const auto& [step, a, b, slot, time] : choices) {
-    apply(static_cast<Step>(step), pairs[a], pairs[b], slot, time, env);
-    for (const Pair& p : pairs) RC_ASSERT(p.agrees());
-    RC_ASSERT(pairs[a].clock.covers({Slot{slot}, time}) == (time <= pairs[a].expected(slot)));
-    RC_ASSERT(pairs[a].clock.covers_except(pairs[b].clock, Slot{slot}) == covers_except(pairs[a], pairs[b], slot));
+                     rc::gen::inRange(0U, kClocks), rc::gen::inRange(0U, kEntries),
+                     rc::gen::inRange(0U, Env::kSlotsOfEntry), rc::gen::inRange(1U, most + 1)));
+  Env env;
+  Pair<Env> pairs[kClocks];
+  for (const auto& [step, a, b, entry, n, time] : choices) {
+    apply(static_cast<Step>(step), pairs[a], pairs[b], entry, n, time, env);
+    for (const Pair<Env>& p : pairs) RC_ASSERT(p.agrees());
+    const Slot slot = slot_of<Env>(entry, n);
+    RC_ASSERT(pairs[a].clock.covers({slot, time}) == (n * Env::Epoch::kMaxClock + time <= pairs[a].expected(entry)));
+    RC_ASSERT(pairs[a].clock.covers_except(pairs[b].clock, slot) == covers_except(pairs[a], pairs[b], entry));
   }
-  for (Pair& p : pairs) {
+  for (Pair<Env>& p : pairs) {
     p.clock.clear(env);
     RC_ASSERT(p.clock.empty());
   }
   RC_ASSERT(env.arena.live_bytes() == 0U);
+}
+
+RC_GTEST_PROP(VectorClock, is_a_map_from_slots_to_times, ()) { is_a_map<OfflineEnv>(); }
+RC_GTEST_PROP(VectorClock, has_one_entry_for_slots_that_go_on, ()) { is_a_map<NarrowEnv>(); }
+
+TEST(VectorClock, goes_on_in_its_entry_while_that_can_count) {
+  NarrowEnv env;
+  Slot s = env.fresh_slot(ThreadId{0});
+  const Slot other = env.fresh_slot(ThreadId{1});
+  for (uint32_t n = 1; n < NarrowEnv::kSlotsOfEntry; ++n) {
+    const Slot next = env.next_slot(s, ThreadId{0});
+    EXPECT_TRUE(have_one_entry<NarrowEnv>(s, next));
+    EXPECT_FALSE(have_one_entry<NarrowEnv>(other, next));
+    s = next;
+  }
+  EXPECT_FALSE(have_one_entry<NarrowEnv>(s, env.next_slot(s, ThreadId{0}))) << "it has counted all it can";
 }
 
 TEST(VectorClock, shares_until_it_changes) {

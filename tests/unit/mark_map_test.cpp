@@ -63,5 +63,21 @@ RC_GTEST_PROP(MarkMap, keeps_the_last_mark_of_each_slot, ()) {
   RC_ASSERT(env.arena.live_bytes() == 0U);
 }
 
+TEST(MarkMap, takes_slots_that_go_on_for_one) {
+  using NarrowEnv = BasicOfflineEnv<BasicEpoch<uint64_t, 3>>;
+  NarrowEnv env;
+  MarkMap<NarrowEnv> marks;
+  const Slot first = env.fresh_slot(ThreadId{0}), other = env.fresh_slot(ThreadId{1});
+  const Slot next = env.next_slot(first, ThreadId{0});
+  for (const Slot s : {first, other, next}) marks.put({{s, 2}, {}}, env);
+  EXPECT_FALSE(marks.has({first, 2})) << "the later one is in its place";
+  EXPECT_TRUE(marks.has({next, 2}) && marks.has({other, 2}));
+  marks.remove(first, env);
+  unsigned left = 0;
+  marks.for_each([&](const Mark<NarrowEnv>& m) { left += m.epoch.slot() == other ? 1 : 100; });
+  EXPECT_EQ(left, 1U);
+  marks.clear(env);
+}
+
 }  // namespace
 }  // namespace pf
