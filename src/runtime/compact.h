@@ -735,17 +735,14 @@ class CompactStore {
   // for nobody can come after that.
   [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t) {
     uint64_t* const marks = writes ? from.writes : from.reads;
-    const bool is_second = marks[1] != 0 && !have_one_entry(marks[0], mark);
+    const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
     uint64_t& last = marks[is_second ? 1 : 0];
     if (((last ^ mark) & kEpochMask) == 0) return true;
-    const bool is_own = last == 0 || have_one_entry(last, mark);
+    const bool is_own = last == 0 || ((last ^ mark) & kSlotMask) == 0;
     if (!is_own && is_second) return false;
     if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
     (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
     return true;
-  }
-  static bool have_one_entry(uint64_t word, uint64_t mark) {
-    return ((word ^ mark) & kSlotMask) == 0 || pf::have_one_entry<OnlineEnv>(slot(word), slot(mark));
   }
   [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
     return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);

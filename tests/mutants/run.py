@@ -47,6 +47,7 @@ INSIDE = {
     "watch": (["unit_tests"], "Slots.*:Clock.*:Turns.*", ""),
     "compact": (["compact_tests"], "*", ""),
     "glance": (["unit_tests"], "GlanceTest.*", ""),
+    "marks": (["unit_tests"], "MarkMap.*", ""),
     "gripped": (["unit_tests", "photofinish", "pf_runtime_fasttrack"], "GlanceTest.*", "atomic/(told|handed)|mutex/rwlock_reader"),
     "settled": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "GlanceTest.*", "sampling/settled_"),
     "rest": (["rest_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_pacer"], "*", "sampling/(rest|wait)_"),
