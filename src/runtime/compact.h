@@ -23,6 +23,7 @@
 #include "runtime/groups.h"
 #include "runtime/past.h"
 #include "runtime/spin.h"
+#include "runtime/told.h"
 
 namespace pf::rt {
 
@@ -160,7 +161,7 @@ class CompactStore {
                                                     const typename D::Thread& t, bool is_alone) {
     const Cell old = seen(cell);
     Cell fresh = {{mark_of<kOp>(bytes, a, now), 0}};
-    return fits_mark(a, now) && leave_pair(fresh, old, t) && replace(cell, old, fresh, is_alone);
+    return fits_mark(a, now) && leave_pair<true>(fresh, old, t) && replace(cell, old, fresh, is_alone);
   }
   // The same for all bytes of two granules, which mostly have the same past. Of those that are left over, false.
   template <Op kOp>
@@ -169,7 +170,7 @@ class CompactStore {
     const Cell old = seen(cells[0]), other = seen(cells[1]);
     if (old.mark[0] != other.mark[0] || old.mark[1] != other.mark[1] || !fits_mark(a, now)) return false;
     Cell fresh = {{mark_of<kOp>(0xFF, a, now), 0}};
-    return leave_pair(fresh, old, t) && replace(cells[0], old, fresh, is_alone) &&
+    return leave_pair<false>(fresh, old, t) && replace(cells[0], old, fresh, is_alone) &&
            replace(cells[1], old, fresh, is_alone);
   }
 
@@ -214,23 +215,52 @@ class CompactStore {
   static void visit(Cell& cell, uint8_t bytes, OnlineEnv& env, F&& f) {
     visit_pieces(cell, lock(cell, env), bytes, env, f);
   }
-  // The same for the rule of an atomic. The stamp of what it left, if there is one.
+  // The same for the rule of an atomic. The stamp of what it left, if there is one. `place` of the thread, for the next ones of this kind: it
+  // is for this granule or vacant, or null.
   template <class F>
   [[gnu::always_inline]] static uint64_t visit_atomic(Cell& cell, uint8_t bytes, bool writes, OnlineEnv::Access a,
                                                       const Now& now, const typename D::Thread& t, OnlineEnv& env,
-                                                      F&& f) {
+                                                      told::Place* place, F&& f) {
     const Cell old = lock(cell, env);
     if constexpr (kIsDirect) {
-      if (is_few(old, bytes) && Form::template fits<Op::Read>(a, now.epoch, env)) [[likely]] {
-        Few& place = few(*kept(old.mark[1]));
-        if (settle_few(place, now.epoch | uint64_t{a.id} << kAccessBit | bytes, writes, t)) [[likely]] {
-          const uint64_t stamp = place.head.stamp;
+      if (is_few(old, bytes) && fits_mark(a, now)) [[likely]] {
+        Few& marks = few(*kept(old.mark[1]));
+        if (settle_few(marks, atomic_mark(bytes, a, now), writes, t, place)) [[likely]] {
+          const uint64_t stamp = marks.head.stamp;
           unlock(cell, 0, old.mark[1]);
           return stamp;
         }
       }
     }
     return visit_pieces(cell, old, bytes, env, f);
+  }
+
+  // An atomic told in the thread's own place, if it has one there that nobody has taken. Not where that is for the first time.
+  static bool was_told(const told::Place& place, bool writes, const Now& now) {
+    return ((place.load(writes) ^ now.epoch) & kEpochMask) == 0 && now.epoch != kNoEpoch;
+  }
+  static bool is_alone(const told::Place& place, bool writes) {
+    const uint64_t word = place.load(writes);
+    return word != 0 && word != told::kTaken;
+  }
+  static bool tell_alone(told::Place& place, uint8_t bytes, bool writes, OnlineEnv::Access a, const Now& now) {
+    if (!fits_mark(a, now)) return false;
+    if (place.exchange(writes, atomic_mark(bytes, a, now)) != told::kTaken) return true;
+    place.store(writes, told::kTaken);
+    return false;
+  }
+  // What is in the place goes to the granule. The place is named nowhere afterwards.
+  static void give_up(Cell& cell, told::Place& place, OnlineEnv& env) {
+    if constexpr (kIsDirect) {
+      const Cell old = lock(cell, env);
+      if (place.is_named()) {
+        Few& from = few(*kept(old.mark[1]));
+        const bool fits = keep_here(from.reads, place.load(false)) && keep_here(from.writes, place.load(true));
+        if (!fits) return visit_torn(cell, old, from.head.bytes, env, [](Var&) {});
+        *named(from, &place) = nullptr;
+      }
+      unlock(cell, old.mark[0], old.mark[1]);
+    }
   }
 
   // Forgets what these bytes have seen.
@@ -461,11 +491,24 @@ class CompactStore {
   }
   static constexpr unsigned kFewSets = 4;
   // Of two marks, one may be left beside the access that `fresh` begins with; false if that is not enough, or they are no two marks.
+  template <bool kKnowsReaders>
   [[gnu::always_inline]] static bool leave_pair(Cell& fresh, const Cell& old, const typename D::Thread& t) {
     if (!is_two_marks(old) || (old.mark[0] & kFlag) != 0) return false;
     const uint64_t bytes = fresh.mark[0] & kBytes, are_reads = ~(old.mark[0] | old.mark[1] | fresh.mark[0]) & kWrite;
-    if (are_reads != 0 && (old.mark[0] & old.mark[1] & bytes) != 0) return false;  // of two readers
+    if (are_reads != 0 && (old.mark[0] & old.mark[1] & bytes) != 0) [[unlikely]]
+      return kKnowsReaders && leave_reader(fresh, old);
     return leave(fresh, old.mark[0], bytes, t) && leave(fresh, old.mark[1], bytes, t);
+  }
+  // Of two concurrent readers, one is the thread itself, and reads the same again: what the other one did stays.
+  [[gnu::noinline]] static bool leave_reader(Cell& fresh, const Cell& old) {
+    const uint64_t bytes = fresh.mark[0] & kBytes;
+    const bool is_second_own = ((old.mark[1] ^ fresh.mark[0]) & kSlotMask) == 0;
+    const uint64_t own = old.mark[is_second_own ? 1 : 0], other = old.mark[is_second_own ? 0 : 1];
+    if (((own ^ fresh.mark[0]) & (kSlotMask | kBytes)) != 0 || ((other ^ own) & kSlotMask) == 0 ||
+        (bytes & ~other) != 0)
+      return false;
+    if (!is_past(other)) fresh.mark[1] = other;
+    return true;
   }
   [[gnu::always_inline]] static bool leave(Cell& fresh, uint64_t word, uint64_t bytes, const typename D::Thread& t) {
     if ((word & bytes) != 0) {
@@ -705,61 +748,123 @@ class CompactStore {
   }
 
   struct Kept {
-    uint64_t count;
+    uint32_t count;
+    uint32_t bytes;  // of all, where there are no pieces (Few)
     uint64_t stamp;  // another one after each change
     Piece* at() { return reinterpret_cast<Piece*>(this + 1); }
   };
   static std::size_t kept_bytes(uint64_t count) { return sizeof(Kept) + count * sizeof(Piece); }
   static Kept* kept(uint64_t word) { return reinterpret_cast<Kept*>(word >> kPointerBit << 4); }
 
-  // The usual past of an atomic: it is all that the granule has had, in no more than two threads since it had to be told from what came
-  // before. Then a few marks tell all, on one line of the cache: threads hand atomics to each other. A Kept without pieces, for those
-  // who ask no more.
+  // The usual past of an atomic: it is all that the granule has had, in few threads since it had to be told from what came before. Then a few
+  // marks tell all, here and in places of the threads themselves (told.h). A Kept without pieces, for those who ask no more.
   struct alignas(64) Few {
     Kept head;
     uint64_t write, read;          // marks of the same bytes; 0: none
-    uint64_t writes[2], reads[2];  // of atomics: the last, or those of two slots, if they were concurrent once
-
-    uint64_t bytes() const { return (writes[0] | reads[0]) & kBytes; }
+    uint64_t writes[2], reads[2];  // of atomics, of two slots at most
+    told::Place* places[8];        // on a line of their own, which only they need
   };
-  static_assert(sizeof(Few) == 64);
+  static_assert(sizeof(Few) == 128);
   static bool is_few(const Kept& pieces) { return pieces.count == 0; }
   static bool is_few(const Cell& c, uint64_t bytes) {
-    return is_kept(c.mark[1]) && is_few(*kept(c.mark[1])) && few(*kept(c.mark[1])).bytes() == bytes;
+    return is_kept(c.mark[1]) && is_few(*kept(c.mark[1])) && kept(c.mark[1])->bytes == bytes;
   }
   static Few& few(Kept& pieces) { return reinterpret_cast<Few&>(pieces); }
+  static uint64_t atomic_mark(uint64_t bytes, OnlineEnv::Access a, const Now& now) {
+    return now.epoch | uint64_t{a.id} << kAccessBit | bytes;
+  }
 
-  // Where what an atomic conflicts with comes before it, FastTrack's rules put its mark in place of the last of its kind, or beside it if that
-  // is concurrent; from then on, each slot has its own. Unless there is one of this epoch. False, and nothing is changed, where
-  // that is not so, or there is no place. The stamp stays: atomics do not meet each other, and what a thread left in its present epoch stays as well,
-  // for nobody can come after that.
-  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t) {
+  // Where what an atomic conflicts with comes before it, its thread's place is for its mark. Where the thread has none, the mark goes in place of
+  // the thread's last of its kind, or of one that comes before it: who races with that one races with this one, too. Unless there is one of
+  // this epoch. False, and nothing is changed, where that is not so, or there is no room. The stamp stays: atomics do not meet each other, and
+  // what a thread left in its present epoch stays as well, for nobody can come after that.
+  [[gnu::always_inline]] static bool settle_few(Few& from, uint64_t mark, bool writes, const typename D::Thread& t,
+                                                told::Place* place) {
     uint64_t* const marks = writes ? from.writes : from.reads;
-    const bool is_second = marks[1] != 0 && ((marks[0] ^ mark) & kSlotMask) != 0;
-    uint64_t& last = marks[is_second ? 1 : 0];
-    if (((last ^ mark) & kEpochMask) == 0) return true;
-    const bool is_own = last == 0 || ((last ^ mark) & kSlotMask) == 0;
-    if (!is_own && is_second) return false;
+    uint64_t* const to = room_in(marks, mark, t);
+    if (to != nullptr && ((*to ^ mark) & kEpochMask) == 0) return true;
     if (!is_before(from.write, mark, t) || (writes && !is_before(from.read, mark, t))) return false;
-    (is_own || is_before(last, mark, t) ? last : marks[1]) = mark;
-    return true;
+    if (place != nullptr && has_place(from, *place)) {
+      place->store(writes, mark);
+      drop_own(marks, mark);
+      return true;
+    }
+    if (to != nullptr) *to = mark;
+    return to != nullptr;
+  }
+  [[gnu::always_inline]] static uint64_t* room_in(uint64_t* marks, uint64_t mark, const typename D::Thread& t) {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (is_of_same(marks[i], mark)) return &marks[i];
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      if (is_before(marks[i], mark, t)) return &marks[i];
+    }
+    return nullptr;
   }
   [[gnu::always_inline]] static bool is_before(uint64_t word, uint64_t mark, const typename D::Thread& t) {
     return word == 0 || ((word ^ mark) & kSlotMask) == 0 || D::ordered(decode(word).epoch, t);
   }
+  static told::Place** named(Few& from, const told::Place* place) {
+    for (told::Place*& p : from.places) {
+      if (p == place) return &p;
+    }
+    return nullptr;
+  }
+  // Or gets one.
+  static bool has_place(Few& from, told::Place& place) {
+    if (named(from, &place) != nullptr) return true;
+    told::Place** vacant = named(from, nullptr);
+    if (vacant == nullptr) return false;
+    place.store(false, 0);
+    place.store(true, 0);
+    *vacant = &place;
+    return true;
+  }
+  // Marks of one thread, be it in two slots: the later one is in place of the other.
+  static bool is_of_same(uint64_t word, uint64_t mark) {
+    return word != 0 && (((word ^ mark) & kSlotMask) == 0 || have_one_entry<OnlineEnv>(slot(word), slot(mark)));
+  }
+  static void drop_own(uint64_t* marks, uint64_t mark) {
+    if (is_of_same(marks[1], mark)) marks[1] = 0;
+    if (is_of_same(marks[0], mark)) marks[0] = std::exchange(marks[1], 0);
+  }
+  // Whether there is room for it.
+  static bool keep_here(uint64_t* marks, uint64_t mark) {
+    if (mark == 0) return true;
+    for (unsigned i = 0; i < 2; ++i) {
+      if (marks[i] != 0 && !is_of_same(marks[i], mark)) continue;
+      marks[i] = mark;
+      return true;
+    }
+    return false;
+  }
 
   // The other way: any variable, its atomics in a place of their own.
-  static Var load_few(const Few& from, OnlineEnv& env) {
+  // Nothing is left in places of threads.
+  static Var load_few(Few& from, OnlineEnv& env) {
     Var x{};
     x.write = decode(from.write);
     x.reads.last = decode(from.read);
-    const auto load = [&](const uint64_t* words, auto& marks) {
-      marks.last = decode(words[0]);
-      if (words[1] != 0) marks.share(decode(words[1]), env);
+    auto& atomics = D::atomics_of(x, env);
+    const auto load = [&](uint64_t word, bool writes) {
+      if (word != 0) add_mark_of_atomic(writes ? atomics.writes : atomics.reads, decode(word), env);
     };
-    load(from.writes, D::atomics_of(x, env).writes);
-    load(from.reads, x.atomics->reads);
+    for (const bool writes : {false, true}) {
+      for (const uint64_t word : writes ? from.writes : from.reads) load(word, writes);
+    }
+    for (told::Place*& p : from.places) {
+      if (p != nullptr) p->take(load);
+    }
     return x;
+  }
+  static void add_mark_of_atomic(auto& marks, const Mark<OnlineEnv>& m, OnlineEnv& env) {
+    if (marks.empty()) {
+      marks.last = m;
+    } else if (marks.map.empty()) {
+      marks.share(m, env);
+    } else {
+      marks.map.put(m, env);
+    }
   }
   // False if there are too many, or one cannot be told by a word.
   static bool store_few(uint64_t (&words)[2], const auto& marks, uint64_t bytes) {
@@ -777,8 +882,9 @@ class CompactStore {
     if (!x.write.epoch.never()) marks.write = encode(x.write, 0) | bytes;
     if (!x.reads.last.epoch.never()) marks.read = encode(x.reads.last, 0) | bytes;
     if (!store_few(marks.writes, x.atomics->writes, bytes) || !store_few(marks.reads, x.atomics->reads, bytes) ||
-        marks.bytes() == 0)
+        (marks.writes[0] | marks.reads[0]) == 0)
       return false;
+    marks.head.bytes = static_cast<uint32_t>(bytes);
     D::forget_atomics(x, env);
     auto* place = new (env.allocate(sizeof(Few))) Few(marks);
     __atomic_store_n(&place->head.stamp, env.fresh_stamp(), __ATOMIC_RELAXED);
@@ -829,9 +935,10 @@ class CompactStore {
     bool all = true;
     if constexpr (kIsDirect) {
       if (is_few(pieces)) {
-        const Few& f = few(pieces);
-        for (const uint64_t word : {f.write, f.read, f.writes[0], f.writes[1], f.reads[0], f.reads[1]})
-          all = all && (word == 0 || is_known(decode(word).epoch));
+        Few& f = few(pieces);
+        const auto look = [&](uint64_t word) { all = all && (word == 0 || is_known(decode(word).epoch)); };
+        for (const uint64_t word : {f.write, f.read, f.writes[0], f.writes[1], f.reads[0], f.reads[1]}) look(word);
+        for (const told::Place* p : f.places) all = all && p == nullptr;  // else there may be a new one at any time
       }
     }
     for (uint64_t i = 0; i < pieces.count; ++i) {
@@ -894,7 +1001,7 @@ class CompactStore {
       parts.add(inside != 0 ? inside : outside, x);
     };
     if constexpr (kIsDirect) {
-      if (is_few(pieces)) take(few(pieces).bytes(), load_few(few(pieces), env));
+      if (is_few(pieces)) take(pieces.bytes, load_few(few(pieces), env));
     }
     for (uint64_t i = 0; i < pieces.count; ++i) take(pieces.at()[i].bytes, pieces.at()[i].var);
     if (rest != 0) parts.add(rest, {});

@@ -53,9 +53,9 @@ void* Arena::refill(std::size_t c) {
 }
 
 void* Arena::carve(std::size_t bytes) {
-  // What is made to lie on one line of the cache does.
+  // What is made to lie on lines of the cache of its own does.
   constexpr std::size_t kLine = 64;
-  if (bytes == kLine && left_ % kLine != 0) {
+  if (bytes % kLine == 0 && left_ % kLine != 0) {
     at_ += left_ % kLine;
     left_ -= left_ % kLine;
   }

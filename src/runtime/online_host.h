@@ -25,6 +25,7 @@
 #include "runtime/sampler.h"
 #include "runtime/sampling.h"
 #include "runtime/sleep.h"
+#include "runtime/told.h"
 #include "runtime/tree.h"
 
 namespace pf::rt {
@@ -128,6 +129,7 @@ class OnlineHost {
     };
     static constexpr uintptr_t kToldAtomics = 64;
     [[no_unique_address]] std::conditional_t<kRemembers, ToldAtomic[kToldAtomics], char> told_atomics;
+    told::Table* told;  // null while it has none; it stays with the pages of the thread
 
     Object*& met(uintptr_t address) { return met_objects[(address >> 3 ^ address >> 13) % kMetObjects]; }
 
@@ -840,6 +842,7 @@ class OnlineHost {
     of(t).renew();
   }
   static void end(HostThread& t) {
+    if (t.told != nullptr) t.told->for_each([&](told::Place& p) { give_up(t, p); });
     if (t.env.sampling) rest::samples_no_more(D::epoch(t.state), true);
     const Guard guard(g_lock);
     g_graves.push(D::bury(t.state), g_graves_env);
@@ -1041,6 +1044,9 @@ class OnlineHost {
                                                     uintptr_t pc) {
     if constexpr (kRemembers) {
       if ((address & 7) + size <= 8) {
+        if constexpr (Store::kIsDirect) {
+          if (depot::Id a = 0; is_told_alone(t, address, size, writes(op), pc, packed(op, size), a)) return a;
+        }
         const uintptr_t access = access_key(address, size, op);
         const auto& told = told_atomic(t, access);
         if (told.epoch == D::epoch(t.state) && told.access == access && told.stamp == Store::stamp(hot_cell(address)))
@@ -1052,6 +1058,48 @@ class OnlineHost {
     tell_atomic(t, address, size, op, a);
     return a;
   }
+  // In a place of the thread itself, where others can be seen to look. How it is described, or 0 if this epoch has it.
+  [[gnu::always_inline]] static bool is_told_alone(HostThread& t, uintptr_t address, unsigned size, bool writes,
+                                                   uintptr_t pc, uint32_t what, depot::Id& a) {
+    if (t.told == nullptr) return false;
+    told::Place& place = t.told->at(address);
+    if (place.key != told::Place::key_of(address, size)) return false;
+    if (Store::was_told(place, writes, t.now)) return true;
+    if (!Store::is_alone(place, writes) || (writes ? t.ignore_writes : t.ignore_reads) != 0) return false;
+    a = describe(t, pc, what);
+    place.uses += place.uses < kMostUses ? 1 : 0;
+    const uint64_t bytes = (0xFFU >> (8 - size)) << (address & 7);
+    return Store::tell_alone(place, static_cast<uint8_t>(bytes), writes, Store::access(a), t.now);
+  }
+  static constexpr uint64_t kWorthIt = 2, kMostUses = 16;
+  // For an atomic that is to be told to all: the place that it has, or is to have now. Null else, or while another one uses that: who comes
+  // more often than all others who would have the same place gets it in the end.
+  static told::Place* place_for(HostThread& t, uintptr_t address, unsigned size) {
+    if constexpr (!Store::kIsDirect) return nullptr;
+    if (t.told == nullptr) t.told = static_cast<told::Table*>(map_or_die(sizeof(told::Table), "places of atomics"));
+    told::Place& place = t.told->at(address);
+    const uint64_t key = told::Place::key_of(address, size);
+    if (place.key == key) {
+      place.uses += place.uses < kMostUses ? 1 : 0;
+      return place.uses >= kWorthIt ? &place : nullptr;
+    }
+    if (place.uses != 0) {
+      --place.uses;
+      return nullptr;
+    }
+    give_up(t, place);
+    t.told->reserve(place, key);
+    return nullptr;
+  }
+  static void give_up(HostThread& t, told::Place& place) {
+    if constexpr (Store::kIsDirect) {
+      if (place.is_named()) {
+        in_granule(t, place.address(), place.size(),
+                   [&](Cell& cell, uint8_t, uintptr_t) { Store::give_up(cell, place, t.env); });
+      }
+      t.told->vacate(place);
+    }
+  }
   static auto& told_atomic(HostThread& t, uintptr_t access) {
     return t.told_atomics[(access >> 11 ^ access >> 17 ^ access << 1) % HostThread::kToldAtomics];
   }
@@ -1062,10 +1110,11 @@ class OnlineHost {
     const bool writes = (access & 1) != 0;
     if ((writes ? t.ignore_writes : t.ignore_reads) != 0) return 0;
     const depot::Id a = describe(t, pc, what);
+    told::Place* place = place_for(t, address, what & 0xFF);
     in_granule(t, address, what & 0xFF, [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       t.env.at = at;
       const uint64_t stamp =
-          Store::visit_atomic(cell, mask, writes, Store::access(a), t.now, t.state, t.env,
+          Store::visit_atomic(cell, mask, writes, Store::access(a), t.now, t.state, t.env, place,
                               [&](typename D::Var& x) { tell_variable(t, x, writes, Store::access(a)); });
       if (stamp != 0) told_atomic(t, access) = {access, stamp, D::epoch(t.state)};
     });
@@ -1319,9 +1368,11 @@ class OnlineHost {
   static HostThread* reset(HostThread* t, Arena* arena, Frame* bottom, Frame* end) {
     tree::Table* table = t->tree;
     literace::Bursts* bursts = t->bursts;
+    told::Table* told = t->told;
     const uint32_t number = t->number;
     new (t) HostThread{};
     t->number = number;
+    t->told = told;
     t->arena = arena;
     t->tree = table;
     t->bursts = bursts;
