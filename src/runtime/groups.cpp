@@ -1,5 +1,7 @@
 #include "runtime/groups.h"
 
+#include <utility>
+
 #include "runtime/memory.h"
 #include "runtime/spin.h"
 
@@ -13,8 +15,10 @@ struct Pattern {
 
 constexpr unsigned kBucketBits = 18;
 constinit uint32_t g_buckets[1U << kBucketBits] = {};  // guarded by g_lock where they change
-constinit Pieces<Pattern, 12, kPattern / 4096> g_patterns;
+constexpr uint32_t kPatterns = kDuo ^ kPattern;
+constinit Pieces<Pattern, 12, kPatterns / 4096> g_patterns;
 constinit uint32_t g_last = 0;
+constinit uint32_t g_last_two = 0;
 constinit SpinLock g_lock;
 
 uint32_t& bucket(const Pattern& p) {
@@ -43,7 +47,7 @@ Code intern(Pattern& p) {
   if (const Code known = find(__atomic_load_n(&head, __ATOMIC_ACQUIRE), p); known != kNone) return known;
   const Guard guard(g_lock);
   if (const Code known = find(head, p); known != kNone) return known;
-  if (g_last + 1 >= kPattern) return kNone;
+  if (g_last + 1 >= kPatterns) return kNone;
   const uint32_t fresh = ++g_last;
   g_patterns.provide(fresh);
   p.next = head;
@@ -54,9 +58,13 @@ Code intern(Pattern& p) {
 
 }  // namespace
 
+constinit Two g_twos[1U << kTwoBits] = {};
+constinit Bucket g_two_buckets[1U << kTwoBucketsBits] = {};
+
 depot::Id access_at(Code code, unsigned byte) {
   if ((code & kLarge) != 0) return code & ~kLarge;
-  if ((code & kPattern) == 0) return code;
+  if (is_access(code)) return code;
+  if (is_duo(code)) return (code >> byte & 1) != 0 ? two_of(code).second : two_of(code).first;
   const Pattern& p = g_patterns[code & ~kPattern];
   if (p.access[byte] != 0) return p.access[byte];
   for (const depot::Id a : p.access) {
@@ -71,10 +79,46 @@ namespace {
 
 // The accesses of these bytes.
 void put(Pattern& p, Code code, uint8_t bytes) {
-  const Pattern* from = (code & kPattern) != 0 ? &g_patterns[code & ~kPattern] : nullptr;
   for (unsigned i = 0; i < 8; ++i) {
-    if ((bytes >> i & 1) != 0) p.access[i] = from != nullptr ? from->access[i] : code;
+    if ((bytes >> i & 1) != 0) p.access[i] = access_at(code, i);
   }
+}
+
+// The number of the two, given to them if they had none; 0 if there is no room for one.
+uint32_t number(Two two) {
+  const uint64_t key = key_of(two);
+  if (const uint32_t known = number_of(key); known != 0) return known;
+  const Guard guard(g_lock);
+  if (const uint32_t known = number_of(key); known != 0) return known;
+  if (g_last_two + 1 >= 1U << kTwoBits) return 0;
+  for (uint64_t& entry : bucket_of(key).entries) {
+    if (entry != 0) continue;
+    g_twos[++g_last_two] = two;
+    __atomic_store_n(&entry, key | g_last_two, __ATOMIC_RELEASE);
+    return g_last_two;
+  }
+  return 0;
+}
+
+// The pattern of no more than two accesses; kNone if there are more, or there is no number for them.
+Code duo_anew(const Pattern& p) {
+  Two two{0, 0};
+  for (const depot::Id a : p.access) {
+    if (a == 0 || a == two.first || a == two.second) continue;
+    if (two.first == 0) {
+      two.first = a;
+    } else if (two.second == 0) {
+      two.second = a;
+    } else {
+      return kNone;
+    }
+  }
+  if (two.second == 0) return two.first;
+  if (two.second < two.first) std::swap(two.first, two.second);
+  unsigned second = 0;
+  for (unsigned i = 0; i < 8; ++i) second |= p.access[i] == two.second ? 1U << i : 0;
+  const uint32_t i = number(two);
+  return i == 0 ? kNone : kDuo | i << 8 | second;
 }
 
 }  // namespace
@@ -83,6 +127,7 @@ Code combine_anew(Code of, uint8_t bytes, Code with, uint8_t with_bytes) {
   Pattern p{};
   put(p, of, bytes);
   put(p, with, with_bytes);
+  if (const Code duo = duo_anew(p); duo != kNone) return duo;
   const Code to = intern(p);
   const uint64_t key = key_of(of, bytes, with, with_bytes), hash = hash_of(key);
   Step& s = g_steps[hash >> (64 - kStepBits)];
