@@ -23,15 +23,32 @@ class MarkMap {
     place = m;
   }
 
-  // Forgets the mark of a slot. Seldom: what is left goes to a table of its own.
+  // Puts the mark in place of those that it comes after. If no other is left, there is no map any more, and false. A slot that has a mark in a
+  // large map only gets another: to look at all of them is for who makes it larger.
+  template <class IsBefore>
+  bool follow(const Mark<Env>& m, IsBefore&& is_before, Env& env) {
+    constexpr uint32_t kFew = 16;
+    if (table_->used > kFew && !find(m.epoch.slot()).epoch.never()) {
+      put(m, env);
+      return true;
+    }
+    uint32_t left = 0;
+    for_each([&](const Mark<Env>& old) { left += is_before(old.epoch) ? 0U : 1U; });
+    if (left == 0) {
+      clear(env);
+      return false;
+    }
+    const bool has_slot = !find(m.epoch.slot()).epoch.never();
+    if (left + (has_slot ? 1U : 0U) < table_->used)
+      keep_if([&](const Mark<Env>& old) { return !is_before(old.epoch); }, env);
+    put(m, env);
+    return true;
+  }
+
+  // Forgets the mark of a slot.
   void remove(Slot gone, Env& env) {
     if (table_ == nullptr || find(gone).epoch.never()) return;
-    MarkMap rest;
-    for_each([&](const Mark<Env>& m) {
-      if (!have_one_entry<Env>(m.epoch.slot(), gone)) rest.put(m, env);
-    });
-    clear(env);
-    *this = rest;
+    keep_if([&](const Mark<Env>& m) { return !have_one_entry<Env>(m.epoch.slot(), gone); }, env);
   }
 
   template <class F>
@@ -71,6 +88,17 @@ class MarkMap {
       Mark<Env>& m = table_->at()[i & (table_->capacity - 1)];
       if (m.epoch.never() || have_one_entry<Env>(m.epoch.slot(), s)) return m;
     }
+  }
+
+  // Seldom: what is left goes to a table of its own.
+  template <class F>
+  [[gnu::noinline]] void keep_if(F&& f, Env& env) {
+    MarkMap rest;
+    for_each([&](const Mark<Env>& m) {
+      if (f(m)) rest.put(m, env);
+    });
+    clear(env);
+    *this = rest;
   }
 
   [[gnu::noinline]] void grow(Env& env) {

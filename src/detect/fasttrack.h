@@ -1,7 +1,8 @@
 // FastTrack: one write epoch per variable; reads are one epoch while they are ordered and a map by slot when not.
 // Guarantee: reports a variable iff it has a race; its first race is the trace's first; no false alarm ever.
 // Source: Flanagan and Freund, PLDI 2009, as SimpleLock algorithm 1 and PACER algorithms 7-8 have it (a write clears
-// the reads). Atomics: kept apart, since an atomic write replaces neither the plain write nor the plain reads, with
+// the reads). A read takes the place of those that it comes after, be they one or many: whoever races with one of these
+// later races with it, too. Atomics: kept apart, since an atomic write replaces neither the plain write nor the plain reads, with
 // which later atomics conflict; a plain write, which conflicts with everything, replaces them all.
 // Cost: same epoch: one load, one compare. Ordered: O(1). Concurrent readers: a write looks at each of them.
 #pragma once
@@ -41,7 +42,7 @@ struct ReadMapOf<Env> {
   using Type = typename Env::ReadMap;
 };
 
-// Marks that are one while each comes after the last, and a map by slot once two were concurrent.
+// Marks that are one while each comes after the last, and a map by slot while several are concurrent.
 template <class Env, class Map = MarkMap<Env>>
 struct AdaptiveMarks {
   Mark<Env> last{};  // "never" while the map is in use
@@ -58,6 +59,11 @@ struct AdaptiveMarks {
     map.put(last, env);
     map.put(m, env);
     last = {};
+  }
+  // The same where marks that the new one comes after are left out.
+  template <class IsBefore>
+  void follow(const Mark<Env>& m, IsBefore&& is_before, Env& env) {
+    if (!map.follow(m, is_before, env)) last = m;
   }
   void clear(Env& env) {
     last = {};
@@ -112,7 +118,7 @@ struct FastTrackRules : Clocks {
     if (x.atomics != nullptr) check(t, x.atomics->writes, env);
     if (!x.reads.map.empty()) {
       env.count(ReadShared);
-      x.reads.map.put({now, a}, env);
+      x.reads.follow({now, a}, [&](Epoch e) { return Hb::ordered(e, t); }, env);
     } else if (Hb::ordered(x.reads.last.epoch, t)) {
       env.count(ReadExclusive);
       x.reads.last = {now, a};

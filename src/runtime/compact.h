@@ -160,8 +160,24 @@ class CompactStore {
   [[gnu::always_inline]] static bool settle_at_once(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now,
                                                     const typename D::Thread& t, bool is_alone) {
     const Cell old = seen(cell);
-    Cell fresh = {{mark_of<kOp>(bytes, a, now), 0}};
-    return fits_mark(a, now) && leave_pair<true>(fresh, old, t) && replace(cell, old, fresh, is_alone);
+    Cell fresh;
+    return leaves_pair<kOp>(fresh, old, bytes, a, now, t) && replace(cell, old, fresh, is_alone);
+  }
+  // The same for one granule after the other of one access: what it made of the last one that it had all bytes of, it makes of the next that is
+  // like it.
+  struct Last {
+    Cell old = {{kNoEpoch, kNoEpoch}}, fresh;
+  };
+  template <Op kOp>
+  [[gnu::always_inline]] static bool settle_next_at_once(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now,
+                                                         const typename D::Thread& t, bool is_alone, Last& last) {
+    const Cell old = seen(cell);
+    const bool is_alike = bytes == kBytes && old.mark[0] == last.old.mark[0] && old.mark[1] == last.old.mark[1];
+    if (is_alike) return replace(cell, old, last.fresh, is_alone);
+    Cell fresh;
+    if (!leaves_pair<kOp>(fresh, old, bytes, a, now, t) || !replace(cell, old, fresh, is_alone)) return false;
+    if (bytes == kBytes) last = {old, fresh};
+    return true;
   }
   // The same for all bytes of two granules, which mostly have the same past. Of those that are left over, false.
   template <Op kOp>
@@ -170,7 +186,7 @@ class CompactStore {
     const Cell old = seen(cells[0]), other = seen(cells[1]);
     if (old.mark[0] != other.mark[0] || old.mark[1] != other.mark[1] || !fits_mark(a, now)) return false;
     Cell fresh = {{mark_of<kOp>(0xFF, a, now), 0}};
-    return leave_pair<false>(fresh, old, t) && replace(cells[0], old, fresh, is_alone) &&
+    return leave_pair(fresh, old, t) && replace(cells[0], old, fresh, is_alone) &&
            replace(cells[1], old, fresh, is_alone);
   }
 
@@ -443,15 +459,14 @@ class CompactStore {
   };
 
   // What an access meets that is no race, FastTrack's rules leave or drop whole: a write leaves only itself; a read leaves itself, the last
-  // write, and the reads that are concurrent with it. So the words are changed as they are, wherever their bytes end. False, and nothing
+  // write, and the reads that it does not come after. So the words are changed as they are, wherever their bytes end. False, and nothing
   // is changed, where there may be a race, or more readers than marks are for.
   [[gnu::noinline]] static bool settle(Cell& cell, const Cell& old, uint64_t mark, const typename D::Thread& t,
                                        OnlineEnv& env) {
     const uint64_t bytes = mark & kBytes;
     Words words;
     const uint64_t list = load(words, cell, old);
-    uint64_t shared = 0;
-    if ((mark & kWrite) == 0 && !are_few_readers(words, mark, shared)) return false;
+    uint64_t concurrent = 0;  // bytes that a reader has read whom this one does not come after
     uint64_t gone[kFewSets];
     unsigned count = 0, gone_count = 0;
     for (unsigned i = 0; i < words.count; ++i) {
@@ -461,12 +476,13 @@ class CompactStore {
         if ((mark & kWrite) != 0) {
           if (!is_own && !is_ordered(word, t)) return false;
           word &= ~bytes;
-        } else if ((word & kWrite) != 0) {
-          if (!is_own && ((word & kFlag) != 0 || !is_ordered(word, t))) return false;
-        } else if (is_own) {
+        } else if ((word & (kWrite | kFlag)) == kWrite) {
+          if (!is_own && !is_ordered(word, t)) return false;
+        } else if (is_own || is_ordered(word, t)) {
           word &= ~bytes;
-        } else if (is_ordered(word, t)) {
-          word &= ~bytes | shared;
+        } else {
+          if ((word & (kFlag | concurrent)) != 0) return false;
+          concurrent |= word & bytes;
         }
         if ((word & kBytes) == 0) {
           if (gone_count == kFewSets) return false;
@@ -490,25 +506,17 @@ class CompactStore {
     return true;
   }
   static constexpr unsigned kFewSets = 4;
+  template <Op kOp>
+  [[gnu::always_inline]] static bool leaves_pair(Cell& fresh, const Cell& old, uint8_t bytes, OnlineEnv::Access a,
+                                                 const Now& now, const typename D::Thread& t) {
+    fresh = {{mark_of<kOp>(bytes, a, now), 0}};
+    return fits_mark(a, now) && leave_pair(fresh, old, t);
+  }
   // Of two marks, one may be left beside the access that `fresh` begins with; false if that is not enough, or they are no two marks.
-  template <bool kKnowsReaders>
   [[gnu::always_inline]] static bool leave_pair(Cell& fresh, const Cell& old, const typename D::Thread& t) {
     if (!is_two_marks(old) || (old.mark[0] & kFlag) != 0) return false;
-    const uint64_t bytes = fresh.mark[0] & kBytes, are_reads = ~(old.mark[0] | old.mark[1] | fresh.mark[0]) & kWrite;
-    if (are_reads != 0 && (old.mark[0] & old.mark[1] & bytes) != 0) [[unlikely]]
-      return kKnowsReaders && leave_reader(fresh, old);
-    return leave(fresh, old.mark[0], bytes, t) && leave(fresh, old.mark[1], bytes, t);
-  }
-  // Of two concurrent readers, one is the thread itself, and reads the same again: what the other one did stays.
-  [[gnu::noinline]] static bool leave_reader(Cell& fresh, const Cell& old) {
     const uint64_t bytes = fresh.mark[0] & kBytes;
-    const bool is_second_own = ((old.mark[1] ^ fresh.mark[0]) & kSlotMask) == 0;
-    const uint64_t own = old.mark[is_second_own ? 1 : 0], other = old.mark[is_second_own ? 0 : 1];
-    if (((own ^ fresh.mark[0]) & (kSlotMask | kBytes)) != 0 || ((other ^ own) & kSlotMask) == 0 ||
-        (bytes & ~other) != 0)
-      return false;
-    if (!is_past(other)) fresh.mark[1] = other;
-    return true;
+    return leave(fresh, old.mark[0], bytes, t) && leave(fresh, old.mark[1], bytes, t);
   }
   [[gnu::always_inline]] static bool leave(Cell& fresh, uint64_t word, uint64_t bytes, const typename D::Thread& t) {
     if ((word & bytes) != 0) {
@@ -540,21 +548,6 @@ class CompactStore {
     bool all = true;
     ReadSet<OnlineEnv>::of(set).for_each([&](const Mark<OnlineEnv>& m) { all = all && D::ordered(m.epoch, t); });
     return all;
-  }
-  // Whether marks can tell of a read and of those before it: no byte has then more than two. `shared`: bytes whose readers were not each
-  // after the last.
-  [[gnu::always_inline]] static bool are_few_readers(const Words& words, uint64_t mark, uint64_t& shared) {
-    uint64_t once = 0, others = 0, others_twice = 0;
-    for (unsigned i = 0; i < words.count; ++i) {
-      const uint64_t word = words.at[i], bytes = word & mark & kBytes;
-      if ((word & (kWrite | kFlag)) != 0) continue;
-      shared |= once & bytes;
-      once |= bytes;
-      if (((word ^ mark) & kSlotMask) == 0) continue;
-      others_twice |= others & bytes;
-      others |= bytes;
-    }
-    return others_twice == 0;
   }
   [[gnu::always_inline]] static void remember(const Cell& old, const Cell& fresh, const Deed& deed, OnlineEnv& env) {
     env.outcomes[place_of(old, deed)] = {{old.mark[0], old.mark[1]}, {fresh.mark[0], fresh.mark[1]}, deed};

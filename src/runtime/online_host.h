@@ -462,9 +462,10 @@ class OnlineHost {
     if (t.tree != nullptr && !tree::rests(*t.tree) && is_dropped(t, address, size, pc, what)) return;
     const depot::Id id = describe(t, pc, what);
     const Deed deed = deed_of(of(t), pc, what);
+    typename Store::Last last;
     const auto visit = [&](Cell& cell, uint8_t mask, uintptr_t at) __attribute__((always_inline)) {
       if (!kIsNew && same_epoch<kOp>(of(t), cell, mask)) return;
-      const bool is_done = !kIsNew && is_done_at_once<kOp>(of(t), cell, deed.to(mask), id);
+      const bool is_done = !kIsNew && is_done_at_once<kOp>(of(t), cell, deed.to(mask), id, last);
       if (!is_done) access_granule<kOp>(of(t), cell, deed.to(mask), Store::access(id), at);
       note_history(of(t), cell, at);
     };
@@ -476,12 +477,14 @@ class OnlineHost {
     if constexpr (OrdersReadsAfterWrites<D, Env>) order_by_values(of(t), address, size, kOp);
     report(of(t), id);
   }
-  // Without the granule's lock.
+  // Without the granule's lock, in a loop over granules.
   template <Op kOp>
-  [[gnu::always_inline]] static bool is_done_at_once(HostThread& t, Cell& cell, const Deed& deed, depot::Id id) {
+  [[gnu::always_inline]] static bool is_done_at_once(HostThread& t, Cell& cell, const Deed& deed, depot::Id id,
+                                                     [[maybe_unused]] typename Store::Last& last) {
     if constexpr (Store::kIsDirect) {
       const auto bytes = static_cast<uint8_t>(deed.what);
-      return Store::template settle_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state, t.env.is_alone);
+      return Store::template settle_next_at_once<kOp>(cell, bytes, Store::access(id), t.now, t.state, t.env.is_alone,
+                                                      last);
     }
     return Store::repeat(cell, deed, t.env);
   }
@@ -891,9 +894,10 @@ class OnlineHost {
     const uint32_t what = packed(Op::Free, size);
     const depot::Id a = describe(t, pc, what);
     const Deed deed = deed_of(t, pc, what);
+    typename Store::Last last;
     const auto free_granule = [&](Cell& cell, uint8_t mask, uintptr_t at) {
       if (touched_only && Store::empty(cell)) return;
-      if (!is_done_at_once<Op::Free>(t, cell, deed.to(mask), a)) {
+      if (!is_done_at_once<Op::Free>(t, cell, deed.to(mask), a, last)) {
         t.env.at = at;
         visit_plain<Op::Free>(t, cell, deed.to(mask), Store::access(a), [&](auto& x) {
           D::write(t.state, x, Store::access(a), t.env);

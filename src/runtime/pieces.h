@@ -33,6 +33,7 @@ class PieceStore {
   };
   static constexpr uintptr_t kBytesPerGranule = sizeof(Cell);
   static constexpr bool kIsDirect = false;  // compact.h
+  struct Last {};
 
   // The thread's period as tags have it, and its place among them.
   struct Now {

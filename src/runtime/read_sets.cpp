@@ -84,16 +84,24 @@ SetName intern(SetEntry* entries, uint32_t count, Arena& arena) {
   return {id, s.generation};
 }
 
-SetEntry* copy_with(const Set* old, const SetEntry& entry, uint32_t& count, Arena& arena) {
+bool is_gone(uint32_t gone, uint32_t i) { return i < 32 && (gone >> i & 1) != 0; }
+
+SetEntry* copy_with(const Set* old, const SetEntry& entry, uint32_t gone, uint32_t& count, Arena& arena) {
   const uint32_t old_count = old == nullptr ? 0 : old->count;
-  uint32_t at = 0;
-  while (at < old_count && index(old->entries[at].epoch.slot()) < index(entry.epoch.slot())) ++at;
-  const bool replaces = at < old_count && old->entries[at].epoch.slot() == entry.epoch.slot();
-  count = old_count + (replaces ? 0 : 1);
+  const auto is_kept = [&](uint32_t i) {
+    return old->entries[i].epoch.slot() != entry.epoch.slot() && !is_gone(gone, i);
+  };
+  count = 1;
+  for (uint32_t i = 0; i < old_count; ++i) count += is_kept(i) ? 1 : 0;
   auto* entries = static_cast<SetEntry*>(arena.allocate(count * sizeof(SetEntry)));
-  for (uint32_t i = 0; i < at; ++i) entries[i] = old->entries[i];
-  entries[at] = entry;
-  for (uint32_t i = at + (replaces ? 1 : 0); i < old_count; ++i) entries[i + (replaces ? 0 : 1)] = old->entries[i];
+  uint32_t at = 0, i = 0;
+  for (; i < old_count && index(old->entries[i].epoch.slot()) < index(entry.epoch.slot()); ++i) {
+    if (is_kept(i)) entries[at++] = old->entries[i];
+  }
+  entries[at++] = entry;
+  for (; i < old_count; ++i) {
+    if (is_kept(i)) entries[at++] = old->entries[i];
+  }
   return entries;
 }
 
@@ -122,6 +130,12 @@ SetEntry* entry_of(const Set& s, Slot slot) {
     if (s.entries[i].epoch.slot() == slot) return &s.entries[i];
   }
   return nullptr;
+}
+
+// No other mark is gone.
+bool is_only(uint32_t gone, const Set& s, const SetEntry* entry) {
+  const auto i = static_cast<uint32_t>(entry - s.entries);
+  return i >= 32 ? gone == 0 : (gone & ~(1U << i)) == 0;
 }
 
 }  // namespace
@@ -153,9 +167,10 @@ void release(SetName set, Arena& arena) {
   g_free = set.id;
 }
 
-SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena) {
+SetName with(SetName set, const SetEntry& entry, uint32_t gone, SetStep* steps, Arena& arena) {
   SetStep& step = steps[(set.id ^ set.id >> 6 ^ entry.access) & (kSteps - 1)];
-  if (step.from == set && step.epoch == entry.epoch && step.access == entry.access && step.to.id != 0) {
+  if (step.from == set && step.epoch == entry.epoch && step.access == entry.access && step.gone == gone &&
+      step.to.id != 0) {
     Set& to = g_sets[step.to.id];
     if (retain_if_shared(to)) {
       const bool is_same = to.generation == step.to.generation;
@@ -164,14 +179,14 @@ SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena) {
     }
   }
   if (SetEntry* known = set.id == 0 ? nullptr : entry_of(g_sets[set.id], entry.epoch.slot());
-      known != nullptr && make_own(set)) {
+      known != nullptr && is_only(gone, g_sets[set.id], known) && make_own(set)) {
     *known = entry;
     return set;
   }
   uint32_t count = 0;
-  SetEntry* entries = copy_with(set.id == 0 ? nullptr : &g_sets[set.id], entry, count, arena);
+  SetEntry* entries = copy_with(set.id == 0 ? nullptr : &g_sets[set.id], entry, gone, count, arena);
   const SetName next = intern(entries, count, arena);
-  step = {set, next, entry.epoch, entry.access};
+  step = {set, next, entry.epoch, entry.access, gone};
   if (set.id != 0) release(set, arena);
   return next;
 }

@@ -26,11 +26,12 @@ struct SetEntry {
   depot::Id access;
 };
 
-// The last step from a set with a mark.
+// The last step from a set with a mark, and without some.
 struct SetStep {
   SetName from, to;
   OnlineEpoch epoch;
   depot::Id access;
+  uint32_t gone;
 };
 
 namespace sets {
@@ -50,8 +51,9 @@ const Set& at(uint32_t id);
 // For a second owner: the set itself, or a copy of one's own.
 SetName share(SetName set, Arena& arena);
 void release(SetName set, Arena& arena);
-// What becomes of a set, whose reference goes along, with this mark; the mark of the same slot is replaced.
-SetName with(SetName set, const SetEntry& entry, SetStep* steps, Arena& arena);
+// What becomes of a set, whose reference goes along, with this mark; the mark of the same slot is replaced. A bit of `gone` for each of the first
+// marks that is left out.
+SetName with(SetName set, const SetEntry& entry, uint32_t gone, SetStep* steps, Arena& arena);
 // The same without this slot's mark; empty if nothing is left.
 SetName without(SetName set, Slot slot, Arena& arena);
 
@@ -69,8 +71,18 @@ class ReadSet {
     for_each([&](const Mark<Env>& m) { found |= m.epoch == e; });
     return found;
   }
-  void put(const Mark<Env>& m, Env& env) {
-    name_ = sets::with(name_, {m.epoch, m.access.id}, env.set_steps, *env.arena);
+  void put(const Mark<Env>& m, Env& env) { put_without(0, m, env); }
+  template <class IsBefore>
+  bool follow(const Mark<Env>& m, IsBefore&& is_before, Env& env) {
+    const sets::Set& s = sets::at(name_.id);
+    uint32_t gone = 0, left = s.count;
+    for (uint32_t i = 0; i < s.count && i < 32; ++i) {
+      if (!is_before(s.entries[i].epoch)) continue;
+      --left;
+      gone |= 1U << i;
+    }
+    left == 0 ? clear(env) : put_without(gone, m, env);
+    return left != 0;
   }
   void remove(Slot slot, Env& env) {
     if (!empty()) name_ = sets::without(name_, slot, *env.arena);
@@ -96,6 +108,10 @@ class ReadSet {
   }
 
  private:
+  void put_without(uint32_t gone, const Mark<Env>& m, Env& env) {
+    name_ = sets::with(name_, {m.epoch, m.access.id}, gone, env.set_steps, *env.arena);
+  }
+
   SetName name_;
 };
 

@@ -63,6 +63,33 @@ RC_GTEST_PROP(MarkMap, keeps_the_last_mark_of_each_slot, ()) {
   RC_ASSERT(env.arena.live_bytes() == 0U);
 }
 
+// Of up to sixteen, those that come before are gone; a slot that has a mark among more of them gets another, and that is all.
+RC_GTEST_PROP(MarkMap, a_mark_follows_those_before_it, ()) {
+  const auto steps = *any_steps();
+  OfflineEnv env;
+  MarkMap<OfflineEnv> marks;
+  std::map<uint32_t, Step> model;
+  for (const auto& [slot, clock, site] : steps) {
+    const auto limit = *rc::gen::weightedElement<uint32_t>({{5, 0U}, {2, 1U}, {1, 2U}, {1, 3U}});
+    const auto is_before = [&, own = slot](Epoch e) { return index(e.slot()) == own || e.clock() <= limit; };
+    const Mark<OfflineEnv> mark{{Slot{slot}, clock}, {SiteId{site}, kNoLocks, 0}};
+    bool is_left = true;
+    if (marks.empty()) {
+      marks.put(mark, env);
+    } else {
+      if (model.size() <= 16 || !model.contains(slot))
+        std::erase_if(model, [&](const auto& m) { return is_before({Slot{m.first}, m.second.clock}); });
+      is_left = marks.follow(mark, is_before, env);
+      RC_ASSERT(is_left != model.empty());
+      RC_ASSERT(marks.empty() == model.empty());
+    }
+    if (is_left) model[slot] = {slot, clock, site};
+    RC_ASSERT(contents(marks) == model);
+  }
+  marks.clear(env);
+  RC_ASSERT(env.arena.live_bytes() == 0U);
+}
+
 TEST(MarkMap, takes_slots_that_go_on_for_one) {
   using NarrowEnv = BasicOfflineEnv<BasicEpoch<uint64_t, 3>>;
   NarrowEnv env;
