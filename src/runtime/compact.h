@@ -466,6 +466,10 @@ class CompactStore {
     const uint64_t bytes = mark & kBytes;
     Words words;
     const uint64_t list = load(words, cell, old);
+    if ((mark & kWrite) == 0 && is_renewed(words, mark, t, env)) {
+      unlock(cell, old.mark[0], old.mark[1]);
+      return true;
+    }
     uint64_t concurrent = 0;  // bytes that a reader has read whom this one does not come after
     uint64_t gone[kFewSets];
     unsigned count = 0, gone_count = 0;
@@ -506,6 +510,24 @@ class CompactStore {
     return true;
   }
   static constexpr unsigned kFewSets = 4;
+  // A read by one of the readers of a set, of all bytes that the set is of. What else they remember can only be a write.
+  [[gnu::always_inline]] static bool is_renewed(const Words& words, uint64_t mark, const typename D::Thread& t,
+                                                OnlineEnv& env) {
+    uint64_t set = 0;
+    for (unsigned i = 0; i < words.count; ++i) {
+      const uint64_t word = words.at[i];
+      if ((word & mark & kBytes) == 0) continue;
+      if (is_readers(word) && ((word ^ mark) & kBytes) == 0) {
+        set = word;
+      } else if ((word & (kWrite | kFlag)) != kWrite || !D::ordered(decode(word).epoch, t)) {
+        return false;
+      }
+    }
+    const auto is_before = [&](Epoch e) { return D::ordered(e, t); };
+    if (set == 0 || !ReadSet<OnlineEnv>::renew(readers(set), decode(mark), is_before)) return false;
+    env.joined = set;
+    return true;
+  }
   template <Op kOp>
   [[gnu::always_inline]] static bool leaves_pair(Cell& fresh, const Cell& old, uint8_t bytes, OnlineEnv::Access a,
                                                  const Now& now, const typename D::Thread& t) {

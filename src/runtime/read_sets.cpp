@@ -142,6 +142,8 @@ bool is_only(uint32_t gone, const Set& s, const SetEntry* entry) {
 
 const Set& at(uint32_t id) { return g_sets[id]; }
 
+Set* own(SetName set) { return g_sets[set.id].references == kOwn ? &g_sets[set.id] : nullptr; }
+
 SetName share(SetName set, Arena& arena) {
   Set& s = g_sets[set.id];
   if (s.references == kOwn) {

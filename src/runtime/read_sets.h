@@ -47,6 +47,8 @@ struct Set {
   SetEntry* entries;  // by slot
 };
 const Set& at(uint32_t id);
+// Null if the set may have another owner.
+Set* own(SetName set);
 
 // For a second owner: the set itself, or a copy of one's own.
 SetName share(SetName set, Arena& arena);
@@ -98,6 +100,23 @@ class ReadSet {
     name_ = {};
   }
   ReadSet clone(Env& env) const { return empty() ? ReadSet{} : of(sets::share(name_, *env.arena)); }
+
+  // Where one of the readers reads again, and comes after none of the others, in a set that nobody else has: only its mark is another. Whether it was so.
+  template <class IsBefore>
+  static bool renew(SetName name, const Mark<Env>& m, IsBefore&& is_before) {
+    sets::Set* s = sets::own(name);
+    if (s == nullptr) return false;
+    SetEntry* known = nullptr;
+    for (uint32_t i = 0; i < s->count; ++i) {
+      if (s->entries[i].epoch.slot() == m.epoch.slot()) {
+        known = &s->entries[i];
+      } else if (is_before(s->entries[i].epoch)) {
+        return false;
+      }
+    }
+    if (known != nullptr) *known = {m.epoch, m.access.id};
+    return known != nullptr;
+  }
 
   // As a granule keeps it; the reference goes along.
   SetName name() const { return name_; }
