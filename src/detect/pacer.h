@@ -120,7 +120,7 @@ struct Pacer : FastTrackRules<Env, HappensBefore<Env, true>> {
     marks.map.for_each([&](const Mark<Env>& m) { is_own |= have_one_entry<Env>(m.epoch.slot(), t.slot); });
     return is_own;
   }
-  // What this access would replace if it were recorded.
+  // What this access would replace if it were recorded; of concurrent ones, its thread's own.
   template <class AnyMarks>
   static void drop(const Thread& t, AnyMarks& marks, Env& env) {
     env.count(ReadsDropped);

@@ -1,6 +1,5 @@
 // The common past: epochs that whatever any thread does next comes after. What happened there can race with nothing any more, and a new
-// thread knows what its parent does; so histories need not keep it (compact.h), and no racy access is lost. (Of concurrent readers of whom all
-// but one are past, that one is the last reader again, as FastTrack has it.)
+// thread knows what its parent does; so histories need not keep it (compact.h), and no racy access is lost.
 //
 // Each thread shows from time to time what it knows, for itself: later it knows no less, so what it showed last may be old but is never
 // wrong. Now and then one of them looks at what all have shown: of each slot, what the least knowing one does is the common past.
