@@ -124,8 +124,8 @@ class Game {
       return Store::visit(cells()[granule], bytes, t.env, [](D::Var&) {}), "";  // apart, and together again
     if (what == 2) return access<Op::Free>(t, granule, bytes, place(2));
     if (what == 3) return Store::forget(cells()[granule], t.env, &is_common), "";
-    if (what < 20) return sweep<Op::Read>(t, draw(2) == 0 ? bytes : uint8_t{0xFF});
-    if (what < 30) return sweep<Op::Write>(t, draw(2) == 0 ? bytes : uint8_t{0xFF});
+    if (what < 20) return sweep<Op::Read>(t, bytes);
+    if (what < 30) return sweep<Op::Write>(t, bytes);
     return what < 70 ? access<Op::Read>(t, granule, bytes, place(0)) : access<Op::Write>(t, granule, bytes, place(1));
   }
   // Everything forgotten leaves nothing; so does everything known.
@@ -168,13 +168,15 @@ class Game {
 
   // Each operation has places of its own.
   depot::Id place(unsigned kind) { return 1 + draw(places_) * 3 + kind; }
-  // A loop over an array: one place, all granules.
+  // A loop over an array, or over a range that ends within a granule: one place, all granules.
   template <Op kOp>
   std::string sweep(Actor& t, uint8_t bytes) {
     const depot::Id id = place(kOp == Op::Read ? 0 : 1);
+    const bool is_range = draw(2) == 0;
     std::string wrong;
     Store::Last last;
-    for (unsigned g = 0; g < kGranules && wrong.empty(); ++g) wrong = access<kOp>(t, g, bytes, id, last);
+    for (unsigned g = 0; g < kGranules && wrong.empty(); ++g)
+      wrong = access<kOp>(t, g, is_range && g + 1 != kGranules ? uint8_t{0xFF} : bytes, id, last);
     return wrong;
   }
 
