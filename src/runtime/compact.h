@@ -166,7 +166,7 @@ class CompactStore {
   // The same for one granule after the other of one access: what it made of the last one that it had all bytes of, it makes of the next that is
   // like it.
   struct Last {
-    Cell old = {{kNoEpoch, kNoEpoch}}, fresh;
+    Cell old = {{kNoEpoch, kNoEpoch}}, fresh = {};
   };
   template <Op kOp>
   [[gnu::always_inline]] static bool settle_next_at_once(Cell& cell, uint8_t bytes, OnlineEnv::Access a, const Now& now,
