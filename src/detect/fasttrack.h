@@ -4,7 +4,8 @@
 // the reads). A read takes the place of those that it comes after, be they one or many: whoever races with one of these
 // later races with it, too. Atomics: kept apart, since an atomic write replaces neither the plain write nor the plain reads, with
 // which later atomics conflict; a plain write, which conflicts with everything, replaces them all.
-// Cost: same epoch: one load, one compare. Ordered: O(1). Concurrent readers: a write looks at each of them.
+// Cost: same epoch: one load, one compare. Ordered: O(1). Concurrent readers: who comes next looks at each of them (of many,
+// a reader only when it is new among them).
 #pragma once
 #include "core/happens_before.h"
 #include "core/mark_map.h"

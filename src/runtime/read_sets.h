@@ -74,6 +74,7 @@ class ReadSet {
     return found;
   }
   void put(const Mark<Env>& m, Env& env) { put_without(0, m, env); }
+  // Of very many readers, the first are enough to look at: who stays is no mistake, only one more.
   template <class IsBefore>
   bool follow(const Mark<Env>& m, IsBefore&& is_before, Env& env) {
     const sets::Set& s = sets::at(name_.id);
