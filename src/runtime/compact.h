@@ -9,7 +9,8 @@
 // A byte has at most one write mark, and one read mark, those of two concurrent readers, or one set of concurrent readers (read_sets.h).
 // Marks of one thread, epoch and kind are one mark, which knows what touched which byte (groups.h). The first word of a cell is always a
 // mark, of the latest access if it can be; its flag is the granule's lock, and it tells whether there are more words than the
-// two of the cell. Those are in the granule's Rest, two again, or one and a list of 4, 8 or 16. The rests of a chunk are behind its cells: most
+// two of the cell; the second one's tells whether all of those are of the same thread as the first. Then that thread does without looking at
+// them while what it does has room in the cell, and they may know of bytes what is out of date (catch_up). They are in the granule's Rest, two again, or one and a list of 4, 8 or 16. The rests of a chunk are behind its cells: most
 // of them are never touched, and where they are, neighbours have theirs together. What a thread has in its present epoch is in the cell, so that its next access sees it.
 // Atomics and numbers that are too large for a mark are kept in pieces: bytes with the same past, and FastTrack's own variable.
 //
@@ -534,11 +535,16 @@ class CompactStore {
     fresh = {{mark_of<kOp>(bytes, a, now), 0}};
     return fits_mark(a, now) && leave_pair(fresh, old, t);
   }
-  // Of two marks, one may be left beside the access that `fresh` begins with; false if that is not enough, or they are no two marks.
+  // Of two marks, one may be left beside the access that `fresh` begins with; false if that is not enough, or they are no two marks. What is
+  // behind them is left as it is, if it is the thread's own.
   [[gnu::always_inline]] static bool leave_pair(Cell& fresh, const Cell& old, const typename D::Thread& t) {
-    if (!is_two_marks(old) || (old.mark[0] & kFlag) != 0) return false;
-    const uint64_t bytes = fresh.mark[0] & kBytes;
-    return leave(fresh, old.mark[0], bytes, t) && leave(fresh, old.mark[1], bytes, t);
+    const uint64_t more = old.mark[0] & kMore, bytes = fresh.mark[0] & kBytes;
+    if (((old.mark[0] | old.mark[1]) & kFlag) != 0) return false;
+    if (more != 0 && ((old.mark[1] & kMore) == 0 || ((old.mark[0] ^ fresh.mark[0]) & kSlotMask) != 0)) return false;
+    if (!leave(fresh, old.mark[0] & ~kMore, bytes, t) || !leave(fresh, old.mark[1] & ~kMore, bytes, t)) return false;
+    fresh.mark[0] |= more;
+    fresh.mark[1] |= more;
+    return true;
   }
   [[gnu::always_inline]] static bool leave(Cell& fresh, uint64_t word, uint64_t bytes, const typename D::Thread& t) {
     if ((word & bytes) != 0) {
@@ -640,9 +646,36 @@ class CompactStore {
   }
   // All words of a granule that is not in pieces; and the word of its list, if it has one.
   [[gnu::always_inline]] static uint64_t load(Words& words, const Cell& cell, const Cell& old) {
+    const bool has_own = is_rest_own(old);
     if ((old.mark[0] & ~kMore) != 0) words.push(old.mark[0] & ~kMore);
-    if (old.mark[1] != 0) words.push(old.mark[1]);
-    return (old.mark[0] & kMore) == 0 ? 0 : load_rest(words, *rest(cell));
+    if (const uint64_t other = old.mark[1] & ~(has_own ? kMore : 0); other != 0) words.push(other);
+    if ((old.mark[0] & kMore) == 0) return 0;
+    const unsigned in_cell = words.count;
+    const uint64_t list = load_rest(words, *rest(cell));
+    if (has_own) catch_up(words, in_cell);
+    return list;
+  }
+  // Whether all words behind a cell are of the thread that its first word is of.
+  [[gnu::always_inline]] static bool is_rest_own(const Cell& c) {
+    return kIsDirect && (c.mark[0] & kMore) != 0 && (c.mark[1] & (kMore | kFlag)) == kMore;
+  }
+  // Such words were not looked at when the thread did more: now they lose the bytes where something later is in their place.
+  static void catch_up(Words& words, unsigned in_cell) {
+    unsigned count = in_cell;
+    for (unsigned i = in_cell; i < words.count; ++i) {
+      uint64_t word = words.at[i];
+      for (unsigned k = 0; k < in_cell; ++k) {
+        if (is_in_place_of(words.at[k], word)) word &= ~(words.at[k] & kBytes);
+      }
+      words.at[count] = word;
+      count += (word & kBytes) != 0 ? 1 : 0;
+    }
+    words.count = count;
+  }
+  // Of two of one thread: a later write is in place of all before it, a later read in place of reads.
+  static bool is_in_place_of(uint64_t later, uint64_t word) {
+    return ((later ^ word) & kSlotMask) == 0 && (later & kEpochMask) >= (word & kEpochMask) &&
+           ((later | ~word) & kWrite) != 0;
   }
   [[gnu::always_inline]] static uint64_t load_rest(Words& words, const Rest& rest) {
     words.push(rest.mark[0]);
@@ -731,7 +764,13 @@ class CompactStore {
     } else {
       more.mark[1] = put_list(words.at + 2, words.count - 2, old_list, env);
     }
-    unlock(cell, first | kMore, words.at[0]);
+    unlock(cell, first | kMore, words.at[0] | own_bit(first, words));
+  }
+  static uint64_t own_bit(uint64_t first, const Words& words) {
+    if (!kIsDirect) return 0;
+    uint64_t others = words.at[0] & kFlag;
+    for (unsigned i = 1; i < words.count; ++i) others |= (words.at[i] ^ first) & (kSlotMask | kFlag);
+    return others == 0 ? kMore : 0;
   }
   // What the thread has in its present epoch goes into the cell.
   [[gnu::always_inline]] static void bring_forward(uint64_t first, Words& words) {
