@@ -16,6 +16,8 @@
 //
 // Variables of other detectors may be kept like that, too, if a CompactForm tells how they are made of words (compact_counts.h).
 #pragma once
+#include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "detect/fasttrack.h"
@@ -50,19 +52,39 @@ class CompactStore {
   static constexpr uintptr_t kBytesPerGranule = sizeof(Cell) + sizeof(Rest);
   static constexpr uintptr_t kRestsOffset = kGranulesPerChunk * sizeof(Cell);  // from a cell to its rest
 
-  // What the hot path compares with: the thread's epoch as in a mark, and sets of readers that it is in at this epoch.
+  // What the hot path compares with: the thread's epoch as in a mark, and sets of readers that it is in at this epoch. A table that
+  // all threads read has a set for each of its granules.
   struct Now {
+    static constexpr uint64_t kSets = 1024;
     uint64_t epoch = kNoEpoch;
     uint64_t wanted = kNoEpoch;  // a mark of this epoch, a write, of all bytes
-    uint64_t readers[32] = {};
+    uint64_t readers[kSets] = {};
+    uint16_t latest[64] = {};  // places in use, while there are no more
+    unsigned in_use = 0;
 
-    uint64_t& place(uint64_t word) { return readers[word >> kClockBit & 31]; }
-    uint64_t known(uint64_t word) const { return readers[word >> kClockBit & 31]; }
+    static uint64_t place(uint64_t word) { return word >> kClockBit & (kSets - 1); }
+    uint64_t known(uint64_t word) const { return readers[place(word)]; }
+    void note(uint64_t word) {
+      readers[place(word)] = word;
+      if (in_use < std::size(latest)) latest[in_use] = static_cast<uint16_t>(place(word));
+      ++in_use;
+    }
+    [[gnu::noinline]] void forget_readers() {
+      if (in_use > std::size(latest)) {
+        std::memset(readers, 0, sizeof readers);
+      } else {
+        for (unsigned i = 0; i < in_use; ++i) readers[latest[i]] = 0;
+      }
+      in_use = 0;
+    }
   };
   static void renew(Now& now, const typename D::Thread& t) {
     const Epoch e = Form::epoch(t);
     const uint64_t epoch = fits(e) ? epoch_bits(e) : kNoEpoch;
-    if (now.epoch != epoch) now = {epoch, epoch | kWrite | kBytes, {}};
+    if (now.epoch == epoch) return;
+    now.epoch = epoch;
+    now.wanted = epoch | kWrite | kBytes;
+    if (now.in_use != 0) now.forget_readers();
   }
 
   // [Read Same Epoch] and [Write Same Epoch] of FastTrack: a mark of this very epoch covers the bytes. A write covers reads
@@ -96,8 +118,7 @@ class CompactStore {
   }
   // After a read: if it joined a set of readers, the next one in this epoch is quick.
   static void note_readers(OnlineEnv& env, Now& now) {
-    if (env.joined == 0) return;
-    now.place(env.joined) = env.joined;
+    if (env.joined != 0) now.note(env.joined);
   }
 
   // What a granule had seen at a moment, if it can be told without its lock; equal only if nothing changed.

@@ -336,6 +336,24 @@ TEST_F(Forgetting, ForgetsWhatIsInTheRestWithTheOthers) {
   EXPECT_NE(cells_->mark[1], 0U);
 }
 
+// However many sets of readers a thread joined, it is in none of them at its next epoch.
+TEST(Now, KnowsSetsForOneEpoch) {
+  for (const uint64_t sets : {1U, 64U, 65U, 3000U}) {
+    Actor actor;
+    D::Lock lock;
+    D::start(actor.state, ThreadId{0}, slot_of_actor(0));
+    actor.renew();
+    for (uint64_t i = 1; i <= sets; ++i) {
+      actor.env.joined = i << 11;
+      Store::note_readers(actor.env, actor.now);
+      ASSERT_EQ(actor.now.known(actor.env.joined), actor.env.joined);
+    }
+    D::release(actor.state, lock, actor.env);
+    actor.renew();
+    for (uint64_t i = 1; i <= sets; ++i) ASSERT_EQ(actor.now.known(i << 11), 0U) << sets;
+  }
+}
+
 OnlineEpoch::Clock g_unknown = 0;
 
 // A write, a read of half of the bytes, and atomics of either half.
