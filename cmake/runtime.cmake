@@ -19,6 +19,40 @@ else()
   list(APPEND PF_RUNTIME_FLAGS -Wno-ignored-attributes)  # of the functions that Real<> is a pointer to
 endif()
 
+# What is hot the compiler knows from runs of real programs: RUNTIME/fasttrack.proftext, which bench/online/train writes from what an instrumented
+# library counts (PF_PROFILE=MAKE). What a function's code has changed since then is seen, and it is compiled as if nothing were known of it.
+set(PF_PROFILE USE CACHE STRING "what is known of hot code: USE it, MAKE it, or OFF")
+set_property(CACHE PF_PROFILE PROPERTY STRINGS USE MAKE OFF)
+set(PF_PROFILE_FLAGS)
+set(PF_PROFILE_LINK_FLAGS)
+
+function(pf_runtime_profile NAME)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
+  if(PF_PROFILE STREQUAL "MAKE")
+    set(PF_PROFILE_FLAGS -fprofile-generate -fprofile-update=atomic PARENT_SCOPE)
+    set(PF_PROFILE_LINK_FLAGS -fprofile-generate PARENT_SCOPE)
+    set_property(SOURCE ${folder}/abi/near.cpp PROPERTY COMPILE_OPTIONS -fno-profile-generate)  # copied, it may refer to nothing
+    return()
+  endif()
+  string(REGEX MATCH "^[0-9]+" major ${CMAKE_CXX_COMPILER_VERSION})
+  find_program(PF_PROFDATA llvm-profdata-${major})
+  if(PF_PROFILE STREQUAL "USE" AND PF_PROFDATA)
+    configure_file(${folder}/fasttrack.proftext ${PROJECT_BINARY_DIR}/fasttrack.proftext @ONLY)
+    file(SHA256 ${PROJECT_BINARY_DIR}/fasttrack.proftext hash)
+    string(SUBSTRING ${hash} 0 12 hash)
+    set(profile ${PROJECT_BINARY_DIR}/fasttrack-${hash}.profdata)  # by what is in it: when that changes, so does the command line
+    if(NOT EXISTS ${profile})
+      execute_process(COMMAND ${PF_PROFDATA} merge ${PROJECT_BINARY_DIR}/fasttrack.proftext -o ${profile} COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+    set(PF_PROFILE_FLAGS -fprofile-use=${profile} -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin
+      PARENT_SCOPE)
+    set_property(SOURCE ${folder}/abi/near.cpp PROPERTY COMPILE_OPTIONS -fno-profile-use)
+  endif()
+endfunction()
+
 function(pf_runtime NAME)
   cmake_parse_arguments(PARSE_ARGV 1 RUNTIME "" "" "DEPENDS;DETECTORS;DETECTOR_SOURCES;WATCHERS;WATCHER_SOURCES;RECORDER_SOURCES;SAMPLER_SOURCES;SAMPLER_INTERCEPTS;IN_TARGET")
   set(folder ${PROJECT_SOURCE_DIR}/src/${NAME})
@@ -35,8 +69,10 @@ function(pf_runtime NAME)
 
   # Defines memcpy and its like: the compiler must not see a call to them in how they are written.
   set_source_files_properties(${folder}/intercept/strings.cpp PROPERTIES COMPILE_OPTIONS -fno-builtin)
+  pf_runtime_profile(${NAME})
   add_library(pf_${NAME}_common OBJECT ${sources})
   pf_runtime_options(pf_${NAME}_common)
+  target_compile_options(pf_${NAME}_common PRIVATE ${PF_PROFILE_FLAGS})
   set(common $<TARGET_OBJECTS:pf_${NAME}_common>)
   foreach(detector IN LISTS RUNTIME_DETECTORS)
     string(REPLACE ":" ";" detector ${detector})
@@ -44,6 +80,9 @@ function(pf_runtime NAME)
     list(GET detector 1 template)
     string(REGEX REPLACE "-.*" "" engine ${name})  # fasttrack-libs is fasttrack with an option
     pf_runtime_for(${NAME} ${name} "${of_detector}" "${common}" PF_DETECTOR=${template} PF_DETECTOR_NAME="${engine}")
+    if(name STREQUAL "fasttrack")
+      target_compile_options(pf_${NAME}_fasttrack_objects PRIVATE ${PF_PROFILE_FLAGS})
+    endif()
   endforeach()
   foreach(watcher IN LISTS RUNTIME_WATCHERS)
     pf_runtime_for(${NAME} ${watcher} "${of_watcher}" "${common}" PF_WATCHER="${watcher}" PF_SAMPLER=false)
@@ -77,7 +116,7 @@ function(pf_runtime_for ROOM DETECTOR sources others)  # objects; and definition
   set_target_properties(${library} ${library}_static PROPERTIES OUTPUT_NAME photofinish
     LIBRARY_OUTPUT_DIRECTORY ${folder} ARCHIVE_OUTPUT_DIRECTORY ${folder})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_link_options(${library} PRIVATE -nostdlib++)
+    target_link_options(${library} PRIVATE -nostdlib++ ${PF_PROFILE_LINK_FLAGS})
   else()  # has no such option
     target_link_options(${library} PRIVATE -nodefaultlibs)
     target_link_libraries(${library} PRIVATE c gcc)
