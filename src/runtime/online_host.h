@@ -344,7 +344,10 @@ class OnlineHost {
     }
     // What the program is about to wait for; after a locked instruction of ours it would be too late to wait for both at once.
     __builtin_prefetch(reinterpret_cast<const void*>(address), writes(kOp));
-    if (!is_in_whole_cells<kSize>(address)) return access_scattered<kOp>(*t, address, kSize, pc);
+    if (!is_in_whole_cells<kSize>(address)) {
+      if constexpr (Store::kIsDirect && kSize < 16) return access_across<kOp, kSize>(of(*t), address, pc);
+      return access_scattered<kOp>(*t, address, kSize, pc);
+    }
     Cell* cell = &hot_cell(address);
     Store::expect(*cell);
     if constexpr (Store::kIsDirect) return access_new<kOp, kSize>(of(*t), *cell, address, pc);
@@ -362,14 +365,38 @@ class OnlineHost {
   template <Op kOp, unsigned kSize>
   [[gnu::always_inline]] static void access_new(HostThread& t, Cell& cell, uintptr_t address, uintptr_t pc) {
     const uint32_t what = packed(kOp, kSize);
-    const bool is_told = (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0 && t.tree == nullptr;
-    if (!is_told || is_of_nothing(cell)) [[unlikely]]
+    if (!is_told<kOp>(t) || is_of_nothing(cell)) [[unlikely]]
       return access_slow<kOp>(t, address, kSize, pc);
     if (kOp == Op::Read && kSize < 16 && Store::both_are_same_epoch(cell, mask_at<kSize>(address & 7), t.now)) return;
     const Scope scope(t);
     const depot::Id id = describe(t, pc, what);
     if constexpr (kSize < 16) return access_whole<kOp>(t, cell, mask_at<kSize>(address & 7), id, address);
     if (!settle_both<kOp>(t, &cell, id, address)) access_apart<kOp>(t, &cell, id, address);
+  }
+  // The same of bytes in two granules.
+  template <Op kOp, unsigned kSize>
+  [[gnu::noinline]] static void access_across(HostThread& t, uintptr_t address, uintptr_t pc) {
+    Cell* cells = &hot_cell(address);
+    if (!is_told<kOp>(t) || (address & kInChunk) > kInChunk - 15 || is_of_nothing(*cells)) [[unlikely]]
+      return access_scattered<kOp>(t, address, kSize, pc);
+    Store::expect(cells[0]);
+    Store::expect(cells[1]);
+    const unsigned both = ((1U << kSize) - 1) << (address & 7);
+    const auto low = static_cast<uint8_t>(both), high = static_cast<uint8_t>(both >> 8);
+    const bool is_low_new = is_new<kOp>(t, cells[0], low), is_high_new = is_new<kOp>(t, cells[1], high);
+    if (!is_low_new && !is_high_new) return;
+    const Scope scope(t);
+    const depot::Id id = describe(t, pc, packed(kOp, kSize));
+    if (is_low_new) access_whole<kOp>(t, cells[0], low, id, address);
+    if (is_high_new) access_whole<kOp>(t, cells[1], high, id, (address | 7) + 1);
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool is_new(const HostThread& t, const Cell& cell, uint8_t bytes) {
+    return !same_epoch<kOp>(t, cell, bytes) && (kOp != Op::Read || !Store::both_are_same_epoch(cell, bytes, t.now));
+  }
+  template <Op kOp>
+  [[gnu::always_inline]] static bool is_told(const HostThread& t) {
+    return (writes(kOp) ? t.ignore_writes : t.ignore_reads) == 0 && t.tree == nullptr;
   }
   template <Op kOp>
   [[gnu::always_inline]] static bool settle_both(HostThread& t, Cell* cells, depot::Id id, uintptr_t at) {

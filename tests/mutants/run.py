@@ -55,6 +55,7 @@ INSIDE = {
     "quiet": (["quiet_tests"], "*", ""),
     "periods": (["unit_tests"], "Periods.*", ""),
     "near": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_calls"], "Wrapper.*", "near/|faults/preloaded_malloc"),
+    "across": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_calls"], "Wrapper.*", "plain/(across|unaligned)_"),
     "collision": (["unit_tests", "photofinish", "pf_runtime_fasttrack", "pf_runtime_clockrace", "pf_runtime_collision"], "Slots.*",
                   "watch/(counter|value|order)_"),
 }
