@@ -12,7 +12,7 @@
 # It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
 set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden -fPIC
   -fno-stack-protector -fno-sanitize=all -fno-builtin-malloc -U_FORTIFY_SOURCE -mcx16 -ftls-model=initial-exec
-  -foptimize-sibling-calls)
+  -foptimize-sibling-calls -momit-leaf-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   list(APPEND PF_RUNTIME_FLAGS -Wglobal-constructors)
 else()
