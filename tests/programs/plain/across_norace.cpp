@@ -1,13 +1,8 @@
 // Words that begin in one 8-byte cell and end in the next, again and again: what another thread does to the bytes around them is no race.
 // RUN: %cxx -O1 %s -o %t && %norace %t
+#include "across.h"
 #include "order.h"
 
-template <class T>
-struct __attribute__((packed)) Across {
-  char head[8 - sizeof(T) / 2];
-  T word;
-  char tail[8 - sizeof(T) / 2];
-};
 alignas(16) Across<short> of_short;
 alignas(16) Across<int> of_int;
 alignas(16) Across<long> of_long;

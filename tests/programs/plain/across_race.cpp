@@ -1,13 +1,8 @@
 // Words that begin in one 8-byte cell and end in the next: what another thread does to the first byte races with them, and to the last.
 // RUN: %cxx -O1 %s -o %t && %race %t | %FileCheck %s
+#include "across.h"
 #include "order.h"
 
-template <class T>
-struct __attribute__((packed)) Across {
-  char head[8 - sizeof(T) / 2];
-  T word;
-  char tail[8 - sizeof(T) / 2];
-};
 // CHECK-DAG: race: write-write on global written_short of 16 bytes at offset 7
 alignas(16) Across<short> written_short;
 // CHECK-DAG: race: read-write on global read_int of 16 bytes at offset 9
