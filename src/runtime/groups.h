@@ -64,10 +64,10 @@ inline uint32_t number_of(uint64_t key) {
   return 0;
 }
 // Of two different accesses; kNone if they have no number.
-inline Code duo_of(Code one, unsigned bytes, Code other, unsigned other_bytes) {
+inline Code duo_of(Code one, unsigned of_one, Code other, unsigned of_other) {
   const bool is_in_order = one < other;
   const uint32_t number = number_of(key_of(is_in_order ? Two{one, other} : Two{other, one}));
-  return number == 0 ? kNone : kDuo | number << 8 | (is_in_order ? other_bytes : bytes);
+  return number == 0 ? kNone : kDuo | number << 8 | (is_in_order ? of_other : of_one);
 }
 
 // What combine() says, if it takes no more than two accesses and their number is known. The bytes are not the same ones.

@@ -48,7 +48,7 @@ class PieceStore {
   // Hot: one load, one compare.
   template <Op kOp>
   [[gnu::always_inline]] static bool latest_is_same_epoch(const Cell& cell, uint64_t bytes, const Now& now) {
-    const uint64_t marks = uint64_t{bytes} << (kOp == Op::Write ? 0 : kReadBit);
+    const uint64_t marks = bytes << (kOp == Op::Write ? 0 : kReadBit);
     return kSettles &&
            (__atomic_load_n(&cell.tags[now.place], __ATOMIC_RELAXED) & (kPeriod | marks)) == (now.period | marks);
   }

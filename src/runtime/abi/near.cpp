@@ -19,15 +19,8 @@ namespace {
 constexpr std::size_t kSharedWords = sizeof(Host::Shared) / sizeof(uintptr_t);
 using SharedWords = std::array<uintptr_t, kSharedWords>;
 constexpr unsigned kOfCalls = near::kEntries - 2;  // before these, entries are of accesses
-enum Value : uint32_t {
-  kWatched,
-  kInCalls,
-  kEnter,
-  kLeave,
-  kShared,
-  kAccesses = kShared + kSharedWords,
-  kValues = kAccesses + kOfCalls
-};
+enum Value : uint32_t { kWatched, kInCalls, kEnter, kLeave, kShared };
+constexpr uint32_t kAccesses = kShared + kSharedWords, kValues = kAccesses + kOfCalls;
 
 constexpr unsigned place_of(unsigned size) { return static_cast<unsigned>(__builtin_ctz(size)); }
 constexpr unsigned entry_of(Op op, unsigned size) { return place_of(size) * 2 + (writes(op) ? 1 : 0); }
