@@ -9,7 +9,8 @@
 # are not instrumented: SAMPLER_SOURCES, and of the interceptors only SAMPLER_INTERCEPTS. Rooms of IN_TARGET are
 # compiled once more, as the runtime is. A library lib/<detector>/libphotofinish.so also answers to the names of GCC's own runtime.
 
-# It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc.
+# It may use nothing of the program's: no exceptions, no C++ library, no constructors, no hidden calls to libc. Leaf functions have no frame in
+# any preset: code that is copied (near.h) leaves the stack pointer where it was.
 set(PF_RUNTIME_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden -fPIC
   -fno-stack-protector -fno-sanitize=all -fno-builtin-malloc -U_FORTIFY_SOURCE -mcx16 -ftls-model=initial-exec
   -foptimize-sibling-calls -momit-leaf-frame-pointer)
@@ -23,6 +24,9 @@ endif()
 # library counts (PF_PROFILE=MAKE). What a function's code has changed since then is seen, and it is compiled as if nothing were known of it.
 set(PF_PROFILE USE CACHE STRING "what is known of hot code: USE it, MAKE it, or OFF")
 set_property(CACHE PF_PROFILE PROPERTY STRINGS USE MAKE OFF)
+if(NOT PF_PROFILE MATCHES "^(USE|MAKE|OFF)$")
+  message(FATAL_ERROR "PF_PROFILE is ${PF_PROFILE}: it can be USE, MAKE or OFF")
+endif()
 set(PF_PROFILE_FLAGS)
 set(PF_PROFILE_LINK_FLAGS)
 

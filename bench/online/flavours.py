@@ -61,6 +61,7 @@ class Tsan(Flavour):
 @dataclass(frozen=True)
 class Ours(Flavour):
     engine: str = "fasttrack"
+    home: Path = BUILD  # of the runtime; programs are compiled by that of BUILD
 
     def linked(self):
         return [hashlib.sha256((BUILD / "lib" / "calls.o").read_bytes()).hexdigest()]
@@ -70,7 +71,7 @@ class Ours(Flavour):
         return "photofinish"
 
     def command(self, program, folder):
-        return [BUILD / "bin" / "photofinish", "run", "-e", self.engine, "-r", f"json:{folder}/races.jsonl", "--", *program]
+        return [self.home / "bin" / "photofinish", "run", "-e", self.engine, "-r", f"json:{folder}/races.jsonl", "--", *program]
 
     def environment(self, folder):
         return {"TSAN_OPTIONS": "atexit_sleep_ms=0"}

@@ -12,17 +12,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "lib"))
+from counted import functions
+
 MOST_LOST = 1 / 4
 QUIET = {"-Wno-profile-instr-out-of-date", "-Wno-backend-plugin"}
-
-
-def counted(text):
-    """How often the branches of each function were taken."""
-    found = {}
-    for entry in text.split(":ir\n")[1].split("\n\n"):
-        name, rest = entry.strip().split("\n", 1)
-        found[name.split(";")[-1]] = sum(map(int, rest.split("# Counter Values:\n")[1].split("#")[0].split()))
-    return found
 
 
 def commands(build):
@@ -52,10 +47,9 @@ def look(command):
 
 
 def main():
-    root, build = Path(__file__).resolve().parents[2], Path(sys.argv[1])
-    counts = counted((root / "src/runtime/fasttrack.proftext").read_text())
+    counts = {f.symbol: f.weight for f in functions((ROOT / "src/runtime/fasttrack.proftext").read_text())}
     with ThreadPoolExecutor(2) as pool:
-        looks = list(pool.map(look, commands(build)))
+        looks = list(pool.map(look, commands(Path(sys.argv[1]))))
     if not looks:
         sys.exit("no source of fasttrack's is compiled with a profile")
     defined, changed = (set().union(*sets) for sets in zip(*looks))
